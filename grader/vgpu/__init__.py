@@ -7,8 +7,8 @@ Knows nothing of grading and is usable alone::
     run.faults, run.metrics, run.ended
 """
 
-from grader.vgpu.memory import Memory, Pointer
 from grader.vgpu.machine import Launch, LaunchError, Limits, launch
+from grader.vgpu.memory import Memory, Pointer
 from grader.vgpu.module import Kernel, Module
 from grader.vgpu.ptx import PtxError
 from grader.vgpu.records import Fault, Metrics, Place
