@@ -23,11 +23,14 @@ class Contract(Record):
     """What the entry of a kernel must look like; parameter names are free.
 
     `constants` are compile-time constants the source may declare, with their defaults.
+    `calls` are the scalar arguments that the assignment's launches really pass, by parameter
+    name: a language that specialises on values (Triton) compiles for these.
     """
 
     kernel: str
     parameters: tuple[Parameter, ...]
     constants: dict[str, int] = {}
+    calls: tuple[dict[str, int | float], ...] = ()
 
 
 class Variant(Record):
@@ -36,6 +39,12 @@ class Variant(Record):
     `entries` maps a contract's kernel name to its entry in the PTX; `constants` holds the values
     the source really has; `block` overrides the assignment's block where the language owns it
     (Triton); registers and spills are per entry and unknown (absent) where no tool says them.
+
+    Variants of one `name` belong together and complete each other: `calls` names the calls of the
+    contract a variant was compiled for (empty: any), `select` finds the right one. Where a language
+    has several optimised names (autotune configurations) each is graded and the best one scored.
+    `parameters` lists, per kernel, what the entry takes where that is not the contract's list: what
+    the compiler specialised away is missing, and a parameter without a name takes a null pointer.
     """
 
     name: str
@@ -47,6 +56,8 @@ class Variant(Record):
     shared_bytes: dict[str, int] = {}
     registers: dict[str, int] = {}
     spill_bytes: dict[str, int] = {}
+    calls: tuple[dict[str, int | float], ...] = ()
+    parameters: dict[str, tuple[Parameter, ...]] = {}
 
 
 class Artefact(Record):
@@ -54,6 +65,19 @@ class Artefact(Record):
 
     language: str
     variants: tuple[Variant, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variants, each once, in order."""
+        return tuple(dict.fromkeys(variant.name for variant in self.variants))
+
+    def select(self, name: str, kernel: str, call: dict[str, int | float]) -> Variant | None:
+        """The variant called `name` that holds `kernel` and serves the scalar arguments `call`."""
+        for variant in self.variants:
+            serves = not variant.calls or call in variant.calls
+            if variant.name == name and kernel in variant.entries and serves:
+                return variant
+        return None
 
 
 class Language(Protocol):
