@@ -1,0 +1,98 @@
+"""What a child does to itself, layer by layer, before it touches what a student wrote."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import sys
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from grader.sandbox.records import GIB, Limits
+
+PR_SET_PDEATHSIG = 1
+PR_SET_NO_NEW_PRIVS = 38
+SIGKILL = 9
+
+
+class SandboxUnavailable(Exception):
+    """A layer that was ordered could not be put on; nothing of the student's has run."""
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """Everything a child must know to confine itself.
+
+    `read` and `write` are the only paths it may open (the private directory `scratch` is in
+    `write`); `layers` are the kernel layers that the parent's probes found and that must hold.
+    """
+
+    limits: Limits
+    scratch: str
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()
+
+    def to_order(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_order(cls, order: dict[str, Any]) -> Confinement:
+        """From the JSON of `to_order`; other keys of the order are not looked at."""
+        values = {field.name: order[field.name] for field in fields(cls)}
+        values["limits"] = Limits(**values["limits"])
+        for name in ("read", "write", "layers"):
+            values[name] = tuple(values[name])
+        return cls(**values)
+
+
+def confine(confinement: Confinement, keep: tuple[int, ...]) -> None:
+    """Put every layer on this process; `keep` are descriptors to leave open besides 0, 1, 2.
+
+    Raises SandboxUnavailable where a layer that was ordered does not hold.
+    """
+    os.chdir(confinement.scratch)
+    close_descriptors(keep)
+    limit_resources(confinement.limits)
+    if sys.platform.startswith("linux"):
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+            raise SandboxUnavailable("no_new_privs: " + os.strerror(ctypes.get_errno()))
+        libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+
+
+def close_descriptors(keep: tuple[int, ...]) -> None:
+    """Close every descriptor above 2 that is not in `keep`."""
+    previous = 2
+    for fd in sorted(keep):
+        os.closerange(previous + 1, fd)
+        previous = fd
+    os.closerange(previous + 1, os.sysconf("SC_OPEN_MAX"))
+
+
+def limit_resources(limits: Limits) -> None:
+    """Set the kernel's own limits: CPU time, file size, descriptors, no core dumps.
+
+    Not RLIMIT_AS (it breaks sanitizers and GPU drivers, which reserve far more than they use) and
+    not RLIMIT_NPROC (it does not bind root): resident memory and processes are watched by the
+    parent. RLIMIT_DATA is a backstop for the time between two looks.
+    """
+    cpu = max(1, int(limits.cpu_seconds + 0.999))
+    _limit(resource.RLIMIT_CPU, cpu, cpu + 1)
+    _limit(resource.RLIMIT_FSIZE, limits.disk_bytes, limits.disk_bytes)
+    _limit(resource.RLIMIT_NOFILE, limits.open_files, limits.open_files)
+    _limit(resource.RLIMIT_CORE, 0, 0)
+    if sys.platform.startswith("linux"):
+        data = 2 * limits.memory_bytes + 1 * GIB
+        _limit(resource.RLIMIT_DATA, data, data)
+        _limit(resource.RLIMIT_MSGQUEUE, 0, 0)
+        _limit(resource.RLIMIT_MEMLOCK, 0, 0)
+
+
+def _limit(which: int, soft: int, hard: int) -> None:
+    _, ceiling = resource.getrlimit(which)
+    if ceiling != resource.RLIM_INFINITY:
+        soft, hard = min(soft, ceiling), min(hard, ceiling)
+    resource.setrlimit(which, (soft, hard))

@@ -1,0 +1,272 @@
+"""The parent's side: feeds a child, listens to it, measures it, and ends all of it.
+
+One loop moves the request out and the reply and the output in, and looks at the child's memory,
+disk and number of processes between. The child is the leader of its own process group; whatever
+is left of the group is killed before `watch` returns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from grader.sandbox import usage
+from grader.sandbox.channel import ChannelError, Kind, decoder
+from grader.sandbox.records import Cause, Exit, Frame, Limits
+
+TICK_SECONDS = 0.01
+DISK_TICKS = 10  # the directory is measured every tenth tick
+DRAIN_SECONDS = 2.0
+PIPE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What the kernel said of a process: exit status (negative: a signal) and CPU time."""
+
+    code: int
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class Pipes:
+    """The parent's ends of a child's three pipes."""
+
+    request: int
+    reply: int
+    output: int
+
+
+class Child(Protocol):
+    """A started process: how to wait for it and how to end its group."""
+
+    @property
+    def pid(self) -> int | None:
+        """As the parent sees it; None while it is not known yet."""
+        ...
+
+    def ended(self) -> Ended | None:
+        """How it ended, or None while it runs; never blocks."""
+        ...
+
+    def kill(self) -> None:
+        """End its whole process group at once."""
+        ...
+
+
+@dataclass
+class Heard:
+    """What came out of a child: frames in order, what it printed, and what was wrong with it."""
+
+    frames: list[Frame] = field(default_factory=list)
+    last: tuple[Kind, Frame] | None = None
+    printed: bytearray = field(default_factory=bytearray)
+    malformed: str = ""
+    over: tuple[Cause, str] | None = None
+
+
+def watch(
+    child: Child,
+    request: Sequence[bytes],
+    pipes: Pipes,
+    *,
+    limits: Limits,
+    scratch: Path,
+) -> tuple[Exit, Heard]:
+    """Run the loop until the child ended or had to be ended; closes the three pipes."""
+    started = time.monotonic()
+    heard = Heard()
+    conversation = _Conversation(request, pipes, limits, heard)
+    peak = ticks = 0
+    ended: Ended | None = None
+    try:
+        next_tick = started
+        while True:
+            conversation.step(TICK_SECONDS)
+            if heard.last is not None or heard.malformed or heard.over:
+                break
+            if (ended := child.ended()) is not None:
+                break
+            now = time.monotonic()
+            if now - started > limits.wall_seconds:
+                heard.over = ("wall_timeout", f"still running after {limits.wall_seconds:g} s")
+                break
+            if now < next_tick or child.pid is None:
+                continue
+            next_tick = now + TICK_SECONDS
+            use = usage.of_group(child.pid, alone=limits.processes == 0)
+            peak = max(peak, use.resident_bytes)
+            heard.over = _over(use, limits)
+            if heard.over is None and ticks % DISK_TICKS == 0:
+                heard.over = _over_disk(scratch, limits)
+            ticks += 1
+            if heard.over:
+                break
+    finally:
+        child.kill()
+    deadline = time.monotonic() + DRAIN_SECONDS
+    while ended is None and time.monotonic() < deadline:
+        if (ended := child.ended()) is None:
+            conversation.step(0.001)
+    conversation.drain(deadline)
+    conversation.close()
+    code = ended.code if ended else -signal.SIGKILL
+    cpu = ended.cpu_seconds if ended else 0.0
+    cause, code, detail = _cause(heard, code, cpu, limits)
+    exit_ = Exit(
+        cause=cause,
+        code=code,
+        detail=detail,
+        output=heard.printed.decode("utf-8", "replace"),
+        wall_seconds=time.monotonic() - started,
+        cpu_seconds=cpu,
+        memory_bytes=peak,
+    )
+    return exit_, heard
+
+
+def _over(use: usage.Usage, limits: Limits) -> tuple[Cause, str] | None:
+    if use.resident_bytes > limits.memory_bytes:
+        return "memory", f"used more than {limits.memory_bytes >> 20} MiB"
+    if use.processes > limits.processes + 1:
+        return "processes", f"started more than {limits.processes} processes"
+    if use.threads > limits.threads:
+        return "processes", f"started more than {limits.threads} threads"
+    return None
+
+
+def _over_disk(scratch: Path, limits: Limits) -> tuple[Cause, str] | None:
+    if usage.exceeds(scratch, limits.disk_bytes):
+        return "output_cap", f"wrote more than {limits.disk_bytes >> 20} MiB to its directory"
+    return None
+
+
+def _cause(heard: Heard, code: int, cpu: float, limits: Limits) -> tuple[Cause, int, str]:
+    """Tell the causes apart from what was heard and how the kernel says it ended."""
+    if heard.over:
+        return heard.over[0], 0, heard.over[1]
+    if heard.last and heard.last[0] is Kind.REFUSED:
+        return "refused", 0, str(heard.last[1].header.get("error", ""))
+    if heard.last:
+        return "exited", 0, ""
+    if heard.malformed:
+        return "exited", 0, f"its reply was malformed: {heard.malformed}"
+    out_of_time = code == -signal.SIGKILL and cpu >= limits.cpu_seconds
+    if code == -signal.SIGXCPU or out_of_time:
+        return "cpu_limit", 0, f"used more than {limits.cpu_seconds:g} s of CPU time"
+    if code == -signal.SIGXFSZ:
+        return "output_cap", 0, f"wrote a file of more than {limits.disk_bytes >> 20} MiB"
+    if code < 0:
+        return "signalled", -code, _signal_name(-code)
+    return "exited", code, ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+class _Conversation:
+    """The three pipes of one child, moved without ever blocking."""
+
+    def __init__(
+        self, request: Sequence[bytes], pipes: Pipes, limits: Limits, heard: Heard
+    ) -> None:
+        self.heard = heard
+        self.limits = limits
+        self.pieces = [memoryview(piece).cast("B") for piece in request if len(piece)]
+        self.pieces.reverse()
+        self.frames = decoder(limits.output_bytes)
+        self.wanted = next(self.frames)
+        self.open = {pipes.request, pipes.reply, pipes.output}
+        self.selector = selectors.DefaultSelector()
+        for fd, does, event in (
+            (pipes.request, self._send, selectors.EVENT_WRITE),
+            (pipes.reply, self._hear, selectors.EVENT_READ),
+            (pipes.output, self._print, selectors.EVENT_READ),
+        ):
+            os.set_blocking(fd, False)
+            self.selector.register(fd, event, does)
+        if not self.pieces:
+            self._close(pipes.request)
+
+    def step(self, seconds: float) -> None:
+        """Move what can be moved now, waiting at most `seconds` for anything."""
+        if not self.open:
+            time.sleep(seconds)
+        for key, _ in self.selector.select(seconds):
+            with contextlib.suppress(BlockingIOError):
+                key.data(key.fd)
+
+    def drain(self, deadline: float) -> None:
+        """Read what a dead child left in its pipes."""
+        while self.open and time.monotonic() < deadline and not self.heard.malformed:
+            events = self.selector.select(0)
+            readable = [key for key, event in events if event & selectors.EVENT_READ]
+            if not readable:
+                return
+            for key in readable:
+                with contextlib.suppress(BlockingIOError):
+                    key.data(key.fd)
+
+    def close(self) -> None:
+        for fd in list(self.open):
+            self._close(fd)
+        self.selector.close()
+
+    def _close(self, fd: int) -> None:
+        self.selector.unregister(fd)
+        self.open.discard(fd)
+        os.close(fd)
+
+    def _send(self, fd: int) -> None:
+        try:
+            sent = os.write(fd, self.pieces[-1][:PIPE_BYTES])
+        except BrokenPipeError:
+            self._close(fd)
+            return
+        self.pieces[-1] = self.pieces[-1][sent:]
+        if not self.pieces[-1]:
+            self.pieces.pop()
+        if not self.pieces:
+            self._close(fd)
+
+    def _hear(self, fd: int) -> None:
+        assert isinstance(self.wanted, int)
+        piece = os.read(fd, min(self.wanted, PIPE_BYTES))
+        if not piece:
+            self._close(fd)
+            return
+        try:
+            self.wanted = self.frames.send(piece)
+            while not isinstance(self.wanted, int):
+                kind, frame = self.wanted
+                if kind is not Kind.EARLY:
+                    self.heard.last = (kind, frame)
+                    self._close(fd)
+                    return
+                self.heard.frames.append(frame)
+                self.wanted = self.frames.send(b"")
+        except ChannelError as error:
+            self.heard.malformed = str(error)
+            self._close(fd)
+
+    def _print(self, fd: int) -> None:
+        piece = os.read(fd, PIPE_BYTES)
+        if not piece:
+            self._close(fd)
+            return
+        left = self.limits.printed_bytes - len(self.heard.printed)
+        self.heard.printed += piece[:left]
+        if len(piece) > left:
+            printed = self.limits.printed_bytes
+            self.heard.over = ("output_cap", f"printed more than {printed} bytes")
