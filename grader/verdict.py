@@ -1,12 +1,15 @@
-"""From faults to a verdict: the table of the design, as data."""
+"""The table of verdicts: which fault gives which verdict, and which rubric item it loses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
-from grader.result import Fault, Severity, Verdict
+from grader.result import CaseResult, Fault, Mismatch, Severity, Verdict
 
-FAULT_VERDICTS: dict[str, Verdict] = {
+Item = Literal["build", "correct", "bounds", "sync", "speed", "notes"]
+
+VERDICT_OF_FAULT = {
     "trap": Verdict.CRASHED,
     "assertion": Verdict.CRASHED,
     "bad_copy": Verdict.BAD_HOST_CALL,
@@ -26,7 +29,20 @@ FAULT_VERDICTS: dict[str, Verdict] = {
     "unwritten": Verdict.WRONG_ANSWER,
 }
 
-ENDED_VERDICTS: dict[str, Verdict] = {
+ITEM_OF_VERDICT: dict[Verdict, Item] = {
+    Verdict.CRASHED: "correct",
+    Verdict.BAD_HOST_CALL: "correct",
+    Verdict.TIMED_OUT: "correct",
+    Verdict.OUT_OF_BOUNDS: "bounds",
+    Verdict.MISALIGNED: "bounds",
+    Verdict.INPUT_MODIFIED: "bounds",
+    Verdict.RACE: "sync",
+    Verdict.BAD_BARRIER: "sync",
+    Verdict.UNINITIALISED: "sync",
+    Verdict.WRONG_ANSWER: "correct",
+}
+
+_ENDED = {
     "finished": Verdict.ACCEPTED,
     "trap": Verdict.CRASHED,
     "assertion": Verdict.CRASHED,
@@ -36,13 +52,35 @@ ENDED_VERDICTS: dict[str, Verdict] = {
 }
 
 
-def of_fault(fault: Fault) -> Verdict | None:
-    """The verdict a fault leads to; None for warnings and notes, which change nothing."""
-    if fault.severity is not Severity.ERROR:
-        return None
-    return FAULT_VERDICTS[fault.kind]
-
-
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst of the verdicts; `accepted` where there are none."""
+    """The worst of them; `accepted` where there are none."""
     return min(verdicts, key=lambda verdict: verdict.rank, default=Verdict.ACCEPTED)
+
+
+def of_case(ended: str, faults: Iterable[Fault], mismatch: Mismatch | None) -> Verdict:
+    """The verdict of a run that ended as `ended` (finished, trap, assertion, fuel, deadlock,
+    unsupported), with these findings."""
+    found = [_ENDED[ended]]
+    found += [VERDICT_OF_FAULT[fault.kind] for fault in faults if fault.severity == Severity.ERROR]
+    if mismatch is not None:
+        found.append(Verdict.WRONG_ANSWER)
+    return worst(found)
+
+
+def items_lost(case: CaseResult) -> frozenset[Item]:
+    """The rubric items that a case loses: by its verdict, by each fault and by its mismatch.
+
+    A case that left an output untouched as a whole also loses `bounds` and `sync`: a kernel that
+    does nothing shows nothing to be safe.
+    """
+    lost: set[Item] = set()
+    if case.verdict in ITEM_OF_VERDICT:
+        lost.add(ITEM_OF_VERDICT[case.verdict])
+    for fault in case.faults:
+        if fault.severity == Severity.ERROR:
+            lost.add(ITEM_OF_VERDICT[VERDICT_OF_FAULT[fault.kind]])
+        if fault.kind == "unwritten" and fault.count == fault.extent:
+            lost |= {"correct", "bounds", "sync"}
+    if case.mismatch is not None:
+        lost.add("correct")
+    return frozenset(lost)

@@ -7,15 +7,9 @@ sandboxed child, never in the process that calls `build`.
 
 from __future__ import annotations
 
-import importlib
-from typing import Protocol, cast
+from typing import Protocol
 
-from grader.errors import UsageError
 from grader.result import Build, Record
-
-LANGUAGES: dict[str, str] = {
-    "cuda-c": "grader.languages.cuda_c",
-}
 
 
 class Parameter(Record):
@@ -101,10 +95,3 @@ class Language(Protocol):
     ) -> tuple[tuple[Build, ...], Artefact | None]:
         """Compile; None beside the builds when the compiler or the contract said no."""
         ...
-
-
-def language(name: str) -> Language:
-    """The module of a language. Raises UsageError for a name that is not in the table."""
-    if name not in LANGUAGES:
-        raise UsageError(f"expected a language of {', '.join(LANGUAGES)}; found {name!r}")
-    return cast(Language, importlib.import_module(LANGUAGES[name]))

@@ -1,0 +1,149 @@
+"""Find an assignment by name and read it.
+
+Every mistake in `assignment.toml` is an AssignmentError that names the file, the key and the
+line. What a case hands to a device is worked out in `cases.py`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from grader import assignment_schema, toml_lines
+from grader.assignment_rules import Problem, contradictions
+from grader.assignment_schema import Assignment, Case, Language, Section
+from grader.errors import AssignmentError, UsageError
+
+__all__ = ["Assignment", "Case", "Language", "available", "folders", "load", "read"]
+
+
+def folders(start: Path | None = None) -> tuple[Path, ...]:
+    """Where assignments are looked for, best first.
+
+    `$GRADE_ASSIGNMENTS` (several, separated as in PATH); `assignments` in `start` or a folder
+    above it; the repository's own, beside the package.
+    """
+    found = [Path(p) for p in os.environ.get("GRADE_ASSIGNMENTS", "").split(os.pathsep) if p]
+    here = (start or Path.cwd()).resolve()
+    found += [parent / "assignments" for parent in (here, *here.parents)]
+    found.append(Path(__file__).resolve().parent.parent / "assignments")
+    return tuple(dict.fromkeys(folder for folder in found if folder.is_dir()))
+
+
+def available(start: Path | None = None) -> dict[str, Path]:
+    """Every assignment that can be named, with its folder; the first folder found wins."""
+    found: dict[str, Path] = {}
+    for folder in folders(start):
+        for path in sorted(folder.glob("*/assignment.toml")):
+            found.setdefault(path.parent.name, path.parent)
+    return found
+
+
+def load(name: str, start: Path | None = None) -> Assignment:
+    """The assignment `name`, or the one in the folder `name` when it is a path.
+
+    Raises UsageError when there is none, with the nearest names; AssignmentError when its file
+    cannot be used.
+    """
+    if os.sep in name or name in (".", ".."):
+        folder = Path(name)
+        if not (folder / "assignment.toml").is_file():
+            raise UsageError(f"no assignment.toml in {folder}", "Name a folder that has one.")
+        return read(folder / "assignment.toml")
+    known = available(start)
+    if name in known:
+        return read(known[name] / "assignment.toml")
+    close = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
+    meant = f" Did you mean {' or '.join(close)}?" if close else ""
+    have = f"There are: {', '.join(known)}." if known else "No assignments folder was found."
+    raise UsageError(f"there is no assignment {name!r}.{meant}", have)
+
+
+def read(path: Path) -> Assignment:
+    """Read one `assignment.toml`. Raises AssignmentError, naming the key and the line."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise AssignmentError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise AssignmentError(f"{path}:{line}: not UTF-8") from None
+    try:
+        data, lines = toml_lines.read(text)
+    except toml_lines.TomlError as error:
+        where = f"{path}:{error.line}" if error.line else str(path)
+        raise AssignmentError(f"{where}: not TOML: {error.message}") from None
+    try:
+        # Strict validation takes lists for tuples from JSON only.
+        assignment = Assignment.model_validate_json(json.dumps(data, default=str))
+    except ValidationError as error:
+        problems = [_schema_problem(detail, data) for detail in error.errors()]
+        raise _error(path, lines, problems) from None
+    assignment = assignment.model_copy(update={"folder": path.parent})
+    problems = list(contradictions(assignment, path.parent.resolve().name))
+    if problems:
+        raise _error(path, lines, problems)
+    return assignment
+
+
+def _error(
+    path: Path, lines: Mapping[toml_lines.Path, int], problems: Iterable[Problem]
+) -> AssignmentError:
+    """The first five problems in the order of the file, each at its key or the table around it."""
+    found = []
+    for key, message in problems:
+        line = next((lines[key[:n]] for n in range(len(key), 0, -1) if key[:n] in lines), 0)
+        where = f"{path}:{line}" if line else str(path)
+        found.append((line, f"{where}: {_dotted(key)}{message}"))
+    found.sort(key=lambda entry: entry[0])
+    unique = list(dict.fromkeys(text for _, text in found))
+    more = f"\nand {len(unique) - 5} more" if len(unique) > 5 else ""
+    return AssignmentError(
+        "\n".join(unique[:5]) + more, "docs/assignment-format.md describes every key."
+    )
+
+
+def _dotted(key: toml_lines.Path) -> str:
+    """`case[2].sizes.N: ` for a key; indices count from 0 as in a program."""
+    text = ""
+    for part in key:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return f"{text}: " if text else ""
+
+
+def _schema_problem(detail: Any, data: Any) -> Problem:
+    """Pydantic's error as a key that stands in the file, and words."""
+    key: list[str | int] = []
+    model: Any = data
+    kind = detail["type"]
+    for part in detail["loc"]:
+        inside = isinstance(model, dict) and part in model
+        inside |= isinstance(model, list) and isinstance(part, int) and part < len(model)
+        if not inside:
+            break
+        model = model[part]
+        key.append(part)
+    last = str(detail["loc"][-1])
+    if kind == "missing":
+        return tuple(key), f"the key {last!r} is missing"
+    if kind == "extra_forbidden":
+        close = difflib.get_close_matches(last, _known_keys(), n=1)
+        return tuple(key), "unknown key" + (f": did you mean {close[0]!r}?" if close else "")
+    found = "" if isinstance(model, dict | list) else f", found {model!r}"
+    message = str(detail["msg"])
+    return tuple(key), message[:1].lower() + message[1:] + found
+
+
+def _known_keys() -> list[str]:
+    """Every key of the schema, as it is written in the file."""
+    sections = [kind for kind in vars(assignment_schema).values()
+                if isinstance(kind, type) and issubclass(kind, Section)]  # fmt: skip
+    return sorted({
+        field.alias or name for kind in sections for name, field in kind.model_fields.items()
+    })
