@@ -7,9 +7,15 @@ sandboxed child, never in the process that calls `build`.
 
 from __future__ import annotations
 
-from typing import Protocol
+import importlib
+from typing import Protocol, cast
 
+from grader.errors import UsageError
 from grader.result import Build, Record
+
+LANGUAGES: dict[str, str] = {
+    "cuda-c": "grader.languages.cuda_c",
+}
 
 
 class Parameter(Record):
@@ -95,3 +101,10 @@ class Language(Protocol):
     ) -> tuple[tuple[Build, ...], Artefact | None]:
         """Compile; None beside the builds when the compiler or the contract said no."""
         ...
+
+
+def language(name: str) -> Language:
+    """The module of a language. Raises UsageError for a name that is not in the table."""
+    if name not in LANGUAGES:
+        raise UsageError(f"expected a language of {', '.join(LANGUAGES)}; found {name!r}")
+    return cast(Language, importlib.import_module(LANGUAGES[name]))

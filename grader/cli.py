@@ -1,0 +1,160 @@
+"""The `grade` command: options in, exit code out.
+
+Commands import what they need when they run, so that `grade --help` is instant.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from grader import __version__
+from grader.errors import GradeError
+
+app = typer.Typer(
+    name="grade",
+    help="Grade GPU kernels (CUDA C, Metal, Triton) without a GPU.",
+    epilog="Exit codes: 0 accepted, 1 not accepted, 2 bad command or assignment, "
+    "3 not gradable here, 4 the grader failed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Assignment = Annotated[str, typer.Argument(help="An assignment's name, or its folder.")]
+Submission = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[PATH]",
+        help="A folder or one file; by default ./ASSIGNMENT, else the current folder.",
+        show_default=False,
+    ),
+]
+JsonFile = Annotated[
+    str | None,
+    typer.Option("--json", metavar="FILE", help="Also write the result as JSON (- is stdout)."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Every case, finding and log.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Tracebacks of the grader's own faults.")]
+Language = Annotated[
+    str | None,
+    typer.Option(help="Grade only this language: cuda-c, metal or triton.", show_default=False),
+]
+Device = Annotated[str, typer.Option(help="Where the kernels run: auto, virtual.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, help="Cases at a time.", show_default="the number of cores")
+]
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"grade {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def submit(
+    assignment: Assignment,
+    path: Submission = None,
+    file: Annotated[
+        str | None,
+        typer.Option(metavar="F", help="The kernel file, where a folder holds several."),
+    ] = None,
+    language: Language = None,
+    device: Device = "auto",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the reports go; by default .grade/ASSIGNMENT."),
+    ] = None,
+    exit_zero: Annotated[
+        bool, typer.Option("--exit-zero", help="Exit 0 where a submission is not accepted.")
+    ] = False,
+    jobs: Jobs = None,
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Grade a submission: build, run every case, compare, score, report."""
+    from grader import grade, report
+    from grader.report import terminal
+
+    human = terminal.console(stderr=json_file == "-")
+    with terminal.progress(quiet=quiet) as step:
+        result = grade.submit(
+            assignment, path, file=file, language=language, device=device, jobs=jobs, step=step
+        )
+        folder = out if out is not None else Path(".grade", result.assignment)
+        step("writing the reports")
+        report.write(result, folder)
+    terminal.show(result, human, quiet=quiet, verbose=verbose, folder=folder)
+    report.write_json(result, json_file)
+    raise typer.Exit(0 if exit_zero and result.verdict.exit_code == 1 else result.verdict.exit_code)
+
+
+@app.command()
+def devices(json_file: JsonFile = None, debug: Debug = False) -> None:
+    """Say what can be compiled and run here; for what cannot, why."""
+    from grader import devices as table
+    from grader.report import terminal, write_json
+
+    found = table.survey()
+    terminal.show_survey(found, terminal.console(stderr=json_file == "-"))
+    write_json(found, json_file)
+
+
+app.command("doctor", hidden=True, help="The same as `grade devices`.")(devices)
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit with the code of the table in docs/how-it-works.md."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    code: Any
+    try:
+        code = app(args=arguments, prog_name="grade", standalone_mode=False)
+    except GradeError as error:
+        _say(error.message, error.hint)
+        code = error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("grade: stopped.", err=True)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output went away (`grade … | head`): nothing is left to say to it.
+        sys.stderr.close()
+        return 1
+    except Exception as error:
+        if hasattr(error, "show") and hasattr(error, "exit_code"):  # a usage error of the parser
+            error.show()
+            return int(error.exit_code)
+        _say(
+            f"The grader failed; this is not about your kernel. {type(error).__name__}: {error}",
+            "Run the command again with --debug and report what it prints.",
+        )
+        code = 4
+        if "--debug" in arguments:
+            traceback.print_exc()
+    else:
+        return code if isinstance(code, int) else 0
+    if "--debug" in arguments and code != 4:
+        traceback.print_exc()
+    return int(code)
+
+
+def _say(message: str, hint: str) -> None:
+    typer.echo(f"grade: {message}", err=True)
+    if hint:
+        typer.echo(f"  {hint}", err=True)

@@ -1,0 +1,156 @@
+"""The student's source as rows: highlighted text, the findings on each line and its counts."""
+
+from __future__ import annotations
+
+from markupsafe import Markup, escape
+from pygments.lexers import get_lexer_by_name
+from pygments.token import Comment, Keyword, Literal, Name, Number, String, _TokenType
+
+from grader.report import words
+from grader.report.findings import Finding
+from grader.result import Diagnostic, LineMetrics, Record, SourceFile
+
+LEXERS = {"cuda-c": "cuda", "metal": "cpp", "triton": "python"}
+
+CLASSES = (
+    (Comment.Preproc, "pre"),
+    (Comment.PreprocFile, "pre"),
+    (Comment, "com"),
+    (Keyword.Type, "typ"),
+    (Keyword, "kw"),
+    (String, "str"),
+    (Number, "num"),
+    (Literal, "str"),
+    (Name.Function, "fn"),
+    (Name.Decorator, "pre"),
+)
+"""The few token classes that the style sheet colours; the first match counts."""
+
+
+class Heat(Record):
+    """One count of a line beside what would do: a bar as wide as its share of the file's most."""
+
+    title: str
+    short: str
+    value: float
+    ideal: float
+    share: float
+    text: str
+
+
+class Row(Record):
+    """One source line as the HTML report shows it; `markup` is safe HTML."""
+
+    number: int
+    markup: str
+    findings: tuple[Finding, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    heat: tuple[Heat, ...] = ()
+
+    @property
+    def worst(self) -> str:
+        """The severity the marker in the margin shows."""
+        severities = [finding.fault.severity.value for finding in self.findings]
+        severities += [diagnostic.severity for diagnostic in self.diagnostics]
+        return next((s for s in ("error", "warning", "note") if s in severities), "")
+
+
+def rows(
+    file: SourceFile,
+    findings: tuple[Finding, ...],
+    diagnostics: tuple[Diagnostic, ...],
+    lines: tuple[LineMetrics, ...],
+) -> tuple[Row, ...]:
+    """The lines of a source file with everything that was found out about each."""
+    counts = {m.line: m.counts for m in lines if m.file is None or same_file(m.file, file.name)}
+    heat = _heat(counts)
+    return tuple(
+        Row(
+            number=number,
+            markup=markup,
+            findings=tuple(
+                f
+                for f in findings
+                if f.fault.line == number and same_file(f.fault.file or "", file.name)
+            ),
+            diagnostics=tuple(
+                d for d in diagnostics if d.line == number and same_file(d.file, file.name)
+            ),
+            heat=heat.get(number, ()),
+        )
+        for number, markup in enumerate(highlight(file.text or "", file.language), start=1)
+    )
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two names mean the same file of a submission: compilers may drop its folder."""
+    return one == other or one.rsplit("/", 1)[-1] == other.rsplit("/", 1)[-1]
+
+
+def highlight(text: str, language: str | None) -> list[str]:
+    """One piece of safe HTML per source line; no tag crosses a line."""
+    lexer = get_lexer_by_name(LEXERS.get(language or "", "text"), stripnl=False, ensurenl=False)
+    lines = [""]
+    for kind, value in lexer.get_tokens(text):
+        name = _class(kind)
+        for position, piece in enumerate(value.split("\n")):
+            if position:
+                lines.append("")
+            if piece:
+                safe = str(escape(words.clean(piece)))
+                lines[-1] += f'<span class="{name}">{safe}</span>' if name else safe
+    if len(lines) > 1 and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _class(kind: _TokenType) -> str:
+    return next((name for parent, name in CLASSES if _within(kind, parent)), "")
+
+
+def _within(kind: _TokenType, parent: _TokenType) -> bool:
+    """Whether a token type is `parent` or below it, as `kind in parent` of Pygments says."""
+    return kind[: len(parent)] == parent
+
+
+HEATS = (
+    ("memory traffic", "mem", "global_sectors", "global_sectors_ideal", "sectors"),
+    ("bank conflicts", "bank", "shared_wavefronts", "shared_wavefronts_ideal", "wavefronts"),
+    ("divergence", "div", "branches", None, "branches"),
+)
+
+
+def _heat(counts: dict[int, dict[str, float]]) -> dict[int, tuple[Heat, ...]]:
+    found: dict[int, list[Heat]] = {}
+    for title, short, name, ideal_name, unit in HEATS:
+        values: dict[int, tuple[float, float]] = {}
+        for line, of_line in counts.items():
+            if ideal_name is None:
+                diverged = of_line.get("divergent_branches", 0.0)
+                if diverged:
+                    values[line] = (diverged, 0.0)
+            elif of_line.get(name):
+                values[line] = (of_line[name], of_line.get(ideal_name, 0.0))
+        most = max((value for value, _ in values.values()), default=0.0)
+        for line, (value, ideal) in values.items():
+            if ideal_name is None:
+                total = counts[line].get(name, value)
+                text = f"{value:,.0f} of {total:,.0f} {unit} split a warp"
+            else:
+                text = f"{value:,.0f} {unit}, {ideal:,.0f} would do"
+            found.setdefault(line, []).append(
+                Heat(
+                    title=title,
+                    short=short,
+                    value=value,
+                    ideal=ideal,
+                    share=value / most,
+                    text=text,
+                )
+            )
+    return {line: tuple(heats) for line, heats in found.items()}
+
+
+def safe(markup: str) -> Markup:
+    """Mark HTML that this module made as safe for the template."""
+    return Markup(markup)

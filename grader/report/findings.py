@@ -1,0 +1,105 @@
+"""What a report says first: the findings of a result, each once, and the one that leads."""
+
+from __future__ import annotations
+
+from grader.result import CaseResult, Fault, Record, Result, Severity, SourceFile, Verdict
+from grader.verdict import VERDICT_OF_FAULT
+
+
+class Finding(Record):
+    """One fault as it stands in the report: the first of its kind, line and buffer, and where else.
+
+    `cases` names every case that showed it; `count` adds their counts.
+    """
+
+    fault: Fault
+    verdict: Verdict | None
+    cases: tuple[str, ...]
+    count: int
+
+
+def findings(result: Result) -> tuple[Finding, ...]:
+    """The faults of all cases, one per kind, severity, file, line and buffer; errors first.
+
+    Warnings and notes follow; inside a severity the order is that of the verdict table, then of
+    the source.
+    """
+    groups: dict[tuple[object, ...], list[tuple[CaseResult, Fault]]] = {}
+    for case in result.cases:
+        for fault in case.faults:
+            key = (fault.kind, fault.severity, fault.file, fault.line, fault.buffer, fault.access)
+            groups.setdefault(key, []).append((case, fault))
+    found = [
+        Finding(
+            fault=members[0][1],
+            verdict=_verdict(members[0][1]),
+            cases=tuple(dict.fromkeys(case.name for case, _ in members)),
+            count=sum(fault.count for _, fault in members),
+        )
+        for members in groups.values()
+    ]
+    return tuple(sorted(found, key=_order))
+
+
+def _verdict(fault: Fault) -> Verdict | None:
+    """The verdict a fault leads to; None for warnings and notes, which change nothing."""
+    return VERDICT_OF_FAULT[fault.kind] if fault.severity is Severity.ERROR else None
+
+
+def _order(finding: Finding) -> tuple[int, int, str, int]:
+    severity = list(Severity).index(finding.fault.severity)
+    rank = finding.verdict.rank if finding.verdict else len(Verdict)
+    return severity, rank, finding.fault.file or "", finding.fault.line or 0
+
+
+def leading_fault(result: Result) -> Finding | None:
+    """The finding that the verdict rests on, or None where the verdict has another cause."""
+    return next((f for f in findings(result) if f.verdict is result.verdict), None)
+
+
+def leading_case(result: Result) -> CaseResult | None:
+    """The first case that has the verdict of the result."""
+    if result.verdict is Verdict.ACCEPTED:
+        return None
+    return next((case for case in result.cases if case.verdict is result.verdict), None)
+
+
+def source(result: Result, name: str | None) -> SourceFile | None:
+    """The file of the submission that a finding names, by name or by the end of its path."""
+    if name is None:
+        return None
+    return next(
+        (f for f in result.files if f.text is not None and (f.name == name or _tail(f.name, name))),
+        None,
+    )
+
+
+def _tail(one: str, other: str) -> bool:
+    return one.rsplit("/", 1)[-1] == other.rsplit("/", 1)[-1]
+
+
+class Excerpt(Record):
+    """A few source lines around one: (number, text) pairs, the marked line, and a caret column.
+
+    `caret` counts characters from 0 into the shown text, where tabs are already four spaces.
+    """
+
+    lines: tuple[tuple[int, str], ...]
+    marked: int
+    caret: int | None
+
+
+def excerpt(text: str, line: int, column: int | None, around: int = 2) -> Excerpt | None:
+    """Cut the lines around `line` (from 1). The caret stands at `column` (from 1), else under the
+    first character of the line. None when the file has no such line."""
+    rows = text.splitlines()
+    if not 1 <= line <= len(rows):
+        return None
+    first, last = max(1, line - around), min(len(rows), line + around)
+    marked = rows[line - 1]
+    before = marked[: column - 1] if column else marked[: len(marked) - len(marked.lstrip())]
+    return Excerpt(
+        lines=tuple((n, rows[n - 1].expandtabs(4).rstrip()) for n in range(first, last + 1)),
+        marked=line,
+        caret=len(before.expandtabs(4)) if marked.strip() else None,
+    )

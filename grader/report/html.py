@@ -1,0 +1,84 @@
+"""`report.html`: one self-contained file with the verdict, the source and what was found in it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from grader.report import code, words
+from grader.report.findings import excerpt, findings, leading_case, leading_fault, source
+from grader.result import CaseResult, LineMetrics, Result, Verdict
+
+
+def render(result: Result) -> str:
+    """The report as one HTML file that needs no network and no JavaScript."""
+    diagnostics = tuple(dict.fromkeys(d for build in result.builds for d in build.diagnostics))
+    found = findings(result)
+    leading, case = leading_fault(result), leading_case(result)
+    place = leading.fault if leading else next((d for d in diagnostics), None)
+    return _template().render(
+        result=result,
+        words=words,
+        Verdict=Verdict,
+        title=words.TITLES[result.verdict],
+        tone=_tone(result.verdict),
+        leading=leading,
+        case=case,
+        findings=found,
+        errors=[d for d in diagnostics if d.severity == "error"],
+        cut=_excerpt(result, place.file, place.line, place.column) if place else None,
+        sources=[
+            (file, code.rows(file, found, diagnostics, _lines(result)))
+            for file in result.files
+            if file.text is not None and file.language
+        ],
+        heat_case=_widest(result.cases),
+        logs=[build for build in result.builds if build.log.strip()],
+    )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("grader.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["clean"] = words.clean
+    environment.filters["safe_code"] = code.safe
+    environment.globals["style"] = Markup(
+        environment.get_template("report.css").render()  # our own file, nothing of a student in it
+    )
+    return environment.get_template("report.html.j2")
+
+
+def _tone(verdict: Verdict) -> str:
+    if verdict is Verdict.ACCEPTED:
+        return "good"
+    return "neutral" if verdict in (Verdict.GRADER_ERROR, Verdict.NOT_GRADABLE) else "bad"
+
+
+def _excerpt(
+    result: Result, file: str | None, line: int | None, column: int | None
+) -> object | None:
+    text = source(result, file)
+    return excerpt(text.text, line, column) if text and text.text and line else None
+
+
+def _widest(cases: tuple[CaseResult, ...]) -> CaseResult | None:
+    """The case whose counts per line the margin shows: the one that executed most."""
+    counted = [case for case in cases if case.metrics is not None and case.metrics.lines]
+    return max(counted, key=_instructions, default=None)
+
+
+def _instructions(case: CaseResult) -> float:
+    return case.metrics.counts.get("warp_instructions", 0.0) if case.metrics else 0.0
+
+
+def _lines(result: Result) -> tuple[LineMetrics, ...]:
+    case = _widest(result.cases)
+    return case.metrics.lines if case is not None and case.metrics is not None else ()

@@ -1,0 +1,164 @@
+"""`report.md`: the report for a CI summary or a pull request, under its size limit."""
+
+from __future__ import annotations
+
+import re
+
+from grader.report import words
+from grader.report.findings import Finding, excerpt, findings, leading_case, leading_fault, source
+from grader.result import Result, Severity, Verdict
+
+LIMIT_BYTES = 60_000
+"""GitHub cuts a comment at 65,536 characters and a step summary at 1 MiB."""
+
+MARKS = {True: "✅", False: "❌"}
+
+
+def render(result: Result) -> str:
+    """The report as GitHub-flavoured Markdown, at most LIMIT_BYTES long.
+
+    What does not fit is left out from the end, and a line says so.
+    """
+    parts = [
+        f"## {MARKS[result.verdict is Verdict.ACCEPTED]} {escape(words.subject(result))}: "
+        f"{words.TITLES[result.verdict]}, {words.points(result.score)}",
+        _cause(result),
+        f"**Next:** {escape(result.next_step)}" if result.next_step else "",
+        _score(result),
+        _cases(result),
+        _more(result),
+        _notes(result),
+        *(escape(mention) for mention in result.mentions),
+        _logs(result),
+        _environment(result),
+    ]
+    text = ""
+    for part in filter(None, parts):
+        if len((text + part).encode()) > LIMIT_BYTES:
+            text += "The rest did not fit here; `report.html` has it.\n"
+            break
+        text += part + "\n\n"
+    return text.rstrip("\n") + "\n"
+
+
+def escape(text: str) -> str:
+    """Text that Markdown and HTML leave as it is, on one line."""
+    text = words.clean(text).replace("\n", " ").replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*_\[\]|#~>])", r"\\\1", text)
+
+
+def fence(text: str, language: str = "") -> str:
+    """A code block whose fence is longer than any run of backticks in the text."""
+    text = words.clean(text)
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
+
+
+def folded(summary: str, body: str) -> str:
+    """Details that open on a click."""
+    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def _cause(result: Result) -> str:
+    finding, case = leading_fault(result), leading_case(result)
+    if finding is not None:
+        return _finding(result, finding)
+    if result.verdict is Verdict.BUILD_FAILED:
+        errors = list(
+            dict.fromkeys(
+                d for build in result.builds for d in build.diagnostics if d.severity == "error"
+            )
+        )
+        if errors:
+            first = errors[0]
+            text = f"{escape(words.place(first.file, first.line))}: {escape(first.message)}"
+            return "\n\n".join(filter(None, (text, _excerpt(result, first.file, first.line, None))))
+    if case is not None and case.mismatch is not None:
+        return f"Case {escape(case.name)}: {escape(case.mismatch.message)}"
+    return escape(result.reason)
+
+
+def _finding(result: Result, finding: Finding) -> str:
+    text = escape(words.fault_text(finding.fault))
+    cut = _excerpt(result, finding.fault.file, finding.fault.line, finding.fault.column)
+    return "\n\n".join(filter(None, (text, cut)))
+
+
+def _excerpt(result: Result, file: str | None, line: int | None, column: int | None) -> str:
+    text = source(result, file)
+    cut = excerpt(text.text, line, column) if text and text.text and line else None
+    if cut is None:
+        return ""
+    rows = []
+    for number, row in cut.lines:
+        rows.append(f"{'>' if number == cut.marked else ' '} {number:>4} | {row}")
+        if number == cut.marked and cut.caret is not None:
+            rows.append(f"       | {' ' * cut.caret}^")
+    return fence("\n".join(rows))
+
+
+def _score(result: Result) -> str:
+    if not result.score.lines:
+        return ""
+    rows = ["| item | points | why |", "|---|---:|---|"]
+    for line in result.score.lines:
+        rows.append(f"| {line.item} | {line.points}/{line.out_of} | {escape(line.why)} |")
+    return "\n".join(rows)
+
+
+def _cases(result: Result) -> str:
+    if not result.cases:
+        return ""
+    rows = [
+        "| case | sizes | device | verdict | time | first thing wrong |",
+        "|---|---|---|---|---|---|",
+    ]
+    for case in result.cases:
+        wrong = "" if case.verdict is Verdict.ACCEPTED else words.what_happened(case)
+        rows.append(
+            f"| {escape(case.name)} | {escape(words.sizes(case))} | {case.device} "
+            f"| {case.verdict.value} | {words.timing(case.timing)} | {escape(wrong)} |"
+        )
+    accepted = sum(case.verdict is Verdict.ACCEPTED for case in result.cases)
+    return folded(f"{accepted} of {len(result.cases)} cases accepted", "\n".join(rows))
+
+
+def _more(result: Result) -> str:
+    leading = leading_fault(result)
+    rest = [f for f in findings(result) if f != leading]
+    if not rest:
+        return ""
+    rows = [
+        f"- {finding.fault.severity.value}: {escape(words.fault_text(finding.fault))}"
+        for finding in rest
+    ]
+    errors = sum(finding.fault.severity is Severity.ERROR for finding in rest)
+    return folded(f"{len(rest)} more findings, {errors} of them errors", "\n".join(rows))
+
+
+def _notes(result: Result) -> str:
+    if result.notes is None:
+        return ""
+    rows = [
+        f"- {escape(words.place(p.file, p.line))}: {escape(p.message)}"
+        for p in result.notes.problems
+    ]
+    for entry in result.notes.entries:
+        rows.append(f"- {escape(entry.framework)}: {entry.verdict}")
+        rows += [
+            f"  - {escape(claim.claim)}: {claim.verdict}. {escape(claim.reason)}"
+            for claim in entry.claims
+        ]
+    return "### Notes\n\n" + "\n".join(rows) if rows else ""
+
+
+def _logs(result: Result) -> str:
+    logs = [build.log for build in result.builds if build.log.strip()]
+    return folded("Compiler log", fence("\n".join(logs))) if logs else ""
+
+
+def _environment(result: Result) -> str:
+    rows = [f"- {escape(name)} {escape(version)}" for name, version in result.versions.items()]
+    rows.append(f"- again: `{words.reproduce(result)}`")
+    return folded("Environment", "\n".join(rows))

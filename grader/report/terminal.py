@@ -1,0 +1,321 @@
+"""The report in a terminal: verdict, the finding that leads, one next step, points, cases."""
+
+from __future__ import annotations
+
+import textwrap
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from grader.devices import Survey
+from grader.report import words
+from grader.report.findings import (
+    Finding,
+    excerpt,
+    findings,
+    leading_case,
+    leading_fault,
+    source,
+)
+from grader.result import CaseResult, Diagnostic, Result, Severity, Verdict
+
+WIDTH = 80
+CASES_SHOWN = 12
+LOG_LINES = 12
+STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console of at most 80 columns, plain where the output is no terminal or NO_COLOR is set."""
+    made = Console(stderr=stderr, highlight=False, emoji=False, markup=False, soft_wrap=False)
+    made.width = min(made.width, WIDTH)
+    return made
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Gives a function to call at each step; steps show on a terminal after half a second."""
+    screen = Console(stderr=True)
+    if quiet or not screen.is_terminal:
+        yield lambda text: None
+        return
+    status = screen.status("reading the submission", spinner="line")
+    timer = threading.Timer(0.5, status.start)
+    timer.start()
+    try:
+        yield lambda text: status.update(Text(text))
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()
+
+
+def show(
+    result: Result,
+    out: Console,
+    *,
+    quiet: bool = False,
+    verbose: bool = False,
+    folder: Path | None = None,
+) -> None:
+    """Print a result. `quiet` is one line; `verbose` adds every case, finding and log."""
+    if quiet:
+        title = f"{result.assignment}: {result.verdict.value}, {words.points(result.score)}"
+        _print(out, title)
+        return
+    _headline(out, result)
+    _cause(out, result)
+    if result.next_step:
+        _print(out, f"Next: {result.next_step}", "bold")
+        out.print()
+    _more(out, result, verbose)
+    _score(out, result)
+    _cases(out, result, verbose)
+    _notes(out, result)
+    for mention in result.mentions:
+        _print(out, mention)
+    if verbose:
+        _details(out, result)
+    if folder is not None:
+        _print(out, f"Report: {folder / 'report.html'}")
+
+
+def _print(out: Console, text: str, style: str = "", indent: int = 0) -> None:
+    """Print text wrapped to the console, whatever it holds."""
+    for line in words.clean(text).splitlines() or [""]:
+        for piece in _wrap(_ascii(out, line), out.width - indent):
+            _row(out, Text(" " * indent + piece, style=style))
+
+
+def _row(out: Console, text: Text) -> None:
+    text.rstrip()
+    out.print(text, no_wrap=True, overflow="ignore", crop=False)
+
+
+def _wrap(line: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        line, max(20, width), break_on_hyphens=False, drop_whitespace=True, tabsize=4
+    ) or [""]
+
+
+def _table(out: Console, rows: Sequence[tuple[Text, ...]], right: tuple[int, ...] = ()) -> None:
+    """Columns two spaces apart; the last one wraps, the columns of `right` are aligned right."""
+    widths = [max(len(row[i].plain) for row in rows) for i in range(len(rows[0]) - 1)]
+    indent = sum(widths) + 2 * len(widths)
+    for *cells, last in rows:
+        line = Text()
+        for i, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+            gap = " " * (width - len(cell.plain))
+            line.append(gap if i in right else "").append_text(cell)
+            line.append(("" if i in right else gap) + "  ")
+        first, *more = _wrap(_ascii(out, words.clean(last.plain)), out.width - indent)
+        _row(out, line.append(first, style=last.style))
+        for piece in more:
+            _row(out, Text(" " * indent).append(piece, style=last.style))
+
+
+def _ascii(out: Console, text: str) -> str:
+    if out.encoding.lower().startswith("utf"):
+        return text
+    plain = text.replace("µ", "u").replace("×", "x").replace("…", "...").replace("·", "-")
+    return plain.encode(out.encoding, "replace").decode(out.encoding)
+
+
+def _headline(out: Console, result: Result) -> None:
+    _print(out, words.subject(result))
+    title = words.TITLES[result.verdict].upper()
+    score = words.points(result.score)
+    style = "bold green" if result.verdict is Verdict.ACCEPTED else "bold red"
+    if result.verdict in (Verdict.GRADER_ERROR, Verdict.NOT_GRADABLE):
+        style = "bold yellow"
+    gap = max(2, out.width - len(title) - len(score))
+    _row(out, Text(title, style=style).append(" " * gap + score, style="not bold default"))
+    out.print()
+
+
+def _cause(out: Console, result: Result) -> None:
+    """The one finding, mismatch, diagnostic or reason behind the verdict, with its source."""
+    finding, case = leading_fault(result), leading_case(result)
+    if finding is not None:
+        _finding(out, result, finding)
+    elif result.verdict is Verdict.BUILD_FAILED:
+        _diagnostics(out, result)
+    elif case is not None and case.mismatch is not None:
+        _print(out, f"case {case.name}: {case.mismatch.message}")
+        out.print()
+    elif result.reason:
+        _print(out, result.reason)
+        out.print()
+
+
+def _finding(out: Console, result: Result, finding: Finding) -> None:
+    fault = finding.fault
+    _print(out, words.fault_text(fault))
+    if fault.other is not None and fault.other.line is not None and fault.other.line != fault.line:
+        _print(
+            out, f"the other access: {words.place(fault.other.file, fault.other.line)}", indent=2
+        )
+    _source(out, result, fault.file, fault.line, fault.column)
+    if len(finding.cases) > 1:
+        more = len(finding.cases) - 1
+        _print(out, f"in case {finding.cases[0]} and {more} more", "dim", indent=2)
+    elif finding.cases:
+        _print(out, f"in case {finding.cases[0]}", "dim", indent=2)
+    out.print()
+
+
+def _source(
+    out: Console, result: Result, file: str | None, line: int | None, column: int | None
+) -> None:
+    text = source(result, file)
+    cut = excerpt(text.text, line, column) if text and text.text and line else None
+    if cut is None:
+        return
+    width = len(str(cut.lines[-1][0]))
+    room = out.width - width - 6
+    out.print()
+    for number, row in cut.lines:
+        shown = words.clean(row)
+        shown = shown if len(shown) <= room else shown[: room - 3] + "..."
+        marker = ">" if number == cut.marked else " "
+        style = "bold" if number == cut.marked else "dim"
+        _row(out, Text(_ascii(out, f" {marker} {number:>{width}} | {shown}"), style=style))
+        if number == cut.marked and cut.caret is not None and cut.caret < room:
+            _row(out, Text(f"   {'':>{width}} | {' ' * cut.caret}^", style="bold red"))
+    out.print()
+
+
+def _diagnostics(out: Console, result: Result) -> None:
+    shown = [d for build in result.builds for d in build.diagnostics if d.severity == "error"]
+    unique = list(dict.fromkeys(shown))
+    if not unique and result.reason:
+        _print(out, result.reason)
+        out.print()
+        return
+    for diagnostic in unique[:3]:
+        _diagnostic(out, result, diagnostic)
+    if len(unique) > 3:
+        _print(out, f"and {len(unique) - 3} more errors (--verbose shows the compiler's log)")
+        out.print()
+
+
+def _diagnostic(out: Console, result: Result, diagnostic: Diagnostic) -> None:
+    where = words.place(diagnostic.file, diagnostic.line)
+    _print(out, f"{where}: {diagnostic.message}")
+    _source(out, result, diagnostic.file, diagnostic.line, diagnostic.column)
+
+
+def _more(out: Console, result: Result, verbose: bool) -> None:
+    """The findings beside the leading one."""
+    leading = leading_fault(result)
+    rest = [f for f in findings(result) if f != leading]
+    shown = rest if verbose else [f for f in rest if f.fault.severity != Severity.NOTE][:5]
+    if not shown:
+        return
+    _print(out, "Also found")
+    for finding in shown:
+        fault = finding.fault
+        _print(out, f"{fault.severity.value}: {words.fault_text(fault)}", indent=2)
+        if fault.advice and verbose:
+            _print(out, fault.advice, "dim", indent=4)
+    if len(rest) > len(shown):
+        _print(out, f"{len(rest) - len(shown)} more with --verbose", "dim", indent=2)
+    out.print()
+
+
+def _score(out: Console, result: Result) -> None:
+    if not result.score.lines:
+        return
+    rows = []
+    for line in result.score.lines:
+        style = "red" if line.points < line.out_of else "green"
+        number = Text(f"{line.points}/{line.out_of}", style=style)
+        rows.append((Text(line.item), number, Text(line.why)))
+    _table(out, rows, right=(1,))
+    out.print()
+
+
+def _cases(out: Console, result: Result, verbose: bool) -> None:
+    if not result.cases:
+        return
+    bad = [case for case in result.cases if case.verdict is not Verdict.ACCEPTED]
+    if not bad and not verbose:
+        _print(
+            out,
+            f"All {len(result.cases)} cases accepted."
+            if len(result.cases) > 1
+            else "The one case is accepted.",
+        )
+        out.print()
+        return
+    shown = result.cases if verbose or len(result.cases) <= CASES_SHOWN else bad[:CASES_SHOWN]
+    head = tuple(Text(title, style="dim") for title in ("case", "sizes", "verdict", ""))
+    _table(
+        out,
+        [head, *((Text(c.name), Text(words.sizes(c)), _verdict(c), Text(_said(c))) for c in shown)],
+    )
+    if len(result.cases) > len(shown):
+        passed = len(result.cases) - len(bad)
+        text = f"{passed} of {len(result.cases)} cases accepted"
+        if len(bad) > len(shown):
+            text += f"; {len(bad) - len(shown)} more failed (--verbose shows all)"
+        _print(out, text)
+    out.print()
+
+
+def _verdict(case: CaseResult) -> Text:
+    style = "green" if case.verdict is Verdict.ACCEPTED else "red"
+    return Text(case.verdict.value, style=style)
+
+
+def _said(case: CaseResult) -> str:
+    if case.verdict is Verdict.ACCEPTED:
+        return words.timing(case.timing)
+    return words.what_happened(case)
+
+
+def _notes(out: Console, result: Result) -> None:
+    if result.notes is None:
+        return
+    for problem in result.notes.problems:
+        _print(out, f"{words.place(problem.file, problem.line)}: {problem.message}")
+    for entry in result.notes.entries:
+        _print(out, f"notes, {entry.framework}: {entry.verdict}")
+        for claim in entry.claims:
+            _print(out, f"{claim.claim}: {claim.verdict}. {claim.reason}", indent=2)
+    if result.notes.problems or result.notes.entries:
+        out.print()
+
+
+def _details(out: Console, result: Result) -> None:
+    for case in result.cases:
+        if case.printed:
+            _print(out, f"Printed by case {case.name}")
+            # The bar keeps a line that looks like a CI command from being one.
+            _print(out, "\n".join(f"| {row}" for row in case.printed.splitlines()), "dim")
+    for build in result.builds:
+        options = " ".join(build.options)
+        _print(out, f"{build.compiler} {build.version} {options}: {'ok' if build.ok else 'failed'}")
+        rows = build.log.splitlines()
+        if len(rows) > 2 * LOG_LINES:
+            cut = len(rows) - 2 * LOG_LINES
+            rows = [*rows[:LOG_LINES], f"({cut} lines left out)", *rows[-LOG_LINES:]]
+        if rows:
+            _print(out, "\n".join(f"| {row}" for row in rows), "dim")
+    for name, version in result.versions.items():
+        _print(out, f"{name} {version}", "dim")
+    out.print()
+
+
+def show_survey(found: Survey, out: Console) -> None:
+    """Print what `grade devices` found: a row per language and device, with the reason if not."""
+    rows = []
+    for item in found.found:
+        ready = item.missing is None
+        state = Text("ready" if ready else "no", style="green" if ready else "yellow")
+        rows.append((Text(f"{item.kind} {item.name}"), state, Text(item.missing or "")))
+    _table(out, rows)

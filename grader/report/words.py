@@ -1,0 +1,114 @@
+"""The words every report shares: headlines, labels and numbers as people read them."""
+
+from __future__ import annotations
+
+from grader.result import CaseResult, Fault, Result, Score, Timing, Verdict
+
+TITLES: dict[Verdict, str] = {
+    Verdict.GRADER_ERROR: "the grader failed",
+    Verdict.NOT_GRADABLE: "not gradable here",
+    Verdict.REFUSED: "refused",
+    Verdict.BUILD_FAILED: "build failed",
+    Verdict.CRASHED: "crashed",
+    Verdict.BAD_HOST_CALL: "bad host call",
+    Verdict.TIMED_OUT: "timed out",
+    Verdict.OUT_OF_BOUNDS: "out of bounds",
+    Verdict.MISALIGNED: "misaligned access",
+    Verdict.INPUT_MODIFIED: "input modified",
+    Verdict.RACE: "race",
+    Verdict.BAD_BARRIER: "bad barrier",
+    Verdict.UNINITIALISED: "uninitialised read",
+    Verdict.WRONG_ANSWER: "wrong answer",
+    Verdict.ACCEPTED: "accepted",
+}
+
+LANGUAGES = {"cuda-c": "CUDA C", "metal": "Metal", "triton": "Triton"}
+DEVICES = {"virtual": "the virtual GPU", "cuda": "an NVIDIA GPU", "metal": "an Apple GPU"}
+
+
+def subject(result: Result) -> str:
+    """What was graded and where: `assignment3: vec_add.cu, CUDA C on the virtual GPU`."""
+    name = kernel_file(result)
+    parts = [name] if name else []
+    if result.language:
+        language = LANGUAGES.get(result.language, result.language)
+        parts.append(f"{language} on {DEVICES.get(result.device, result.device)}")
+    return f"{result.assignment}: {', '.join(parts)}" if parts else result.assignment
+
+
+def kernel_file(result: Result) -> str | None:
+    """The name of the file whose kernel was graded."""
+    return next(
+        (f.name for f in result.files if f.language == result.language and f.language), None
+    )
+
+
+def points(score: Score) -> str:
+    """`40 of 100 points`, or that there are none to give."""
+    if score.points is None:
+        return "no score"
+    return f"{score.points} of {score.out_of} points"
+
+
+def place(file: str | None, line: int | None) -> str:
+    """`vec_add.cu:12`, or as much of it as is known."""
+    if file is None:
+        return f"line {line}" if line else ""
+    return f"{file}:{line}" if line else file
+
+
+def fault_text(fault: Fault) -> str:
+    """`vec_add.cu:12: read of A[1000] …`: the place and the message."""
+    where = place(fault.file, fault.line)
+    return f"{where}: {fault.message}" if where else fault.message
+
+
+def sizes(case: CaseResult) -> str:
+    """`N=1000, M=3`, in the assignment's order."""
+    return ", ".join(f"{name}={value}" for name, value in case.sizes.items())
+
+
+def what_happened(case: CaseResult) -> str:
+    """One clause on a case: its first wrong element, its first error, or its reason."""
+    if case.mismatch is not None:
+        return case.mismatch.message
+    fault = next((f for f in case.faults if f.severity == "error"), None)
+    if fault is not None:
+        return fault_text(fault)
+    return case.reason
+
+
+def duration(nanoseconds: float) -> str:
+    """A time with three significant digits and the unit that suits it."""
+    for unit, scale in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= scale:
+            return f"{nanoseconds / scale:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns"
+
+
+def timing(time: Timing | None) -> str:
+    """`12.3 µs (1.02 × the reference)`, empty where nothing was timed."""
+    if time is None:
+        return ""
+    text = duration(time.nanoseconds)
+    if time.ratio_to_reference is not None:
+        text += f" ({time.ratio_to_reference:.2f} × reference)"
+    return text
+
+
+def count(number: float) -> str:
+    """A count with thin grouping: `16,777,216`."""
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:,.3g}"
+
+
+def reproduce(result: Result) -> str:
+    """The one command that grades the same file again."""
+    name = kernel_file(result)
+    return f"grade submit {result.assignment}" + (f" {name}" if name else "")
+
+
+def clean(text: str) -> str:
+    """Text of a student or compiler without control characters that a terminal would obey."""
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )

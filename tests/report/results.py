@@ -1,0 +1,261 @@
+"""Results made by hand, one for every kind of page a report can be."""
+
+from __future__ import annotations
+
+from grader.result import (
+    Build,
+    CaseResult,
+    Diagnostic,
+    Fault,
+    LineMetrics,
+    Metrics,
+    Mismatch,
+    NoteClaim,
+    NoteEntry,
+    Notes,
+    Result,
+    Score,
+    ScoreLine,
+    Severity,
+    SourceFile,
+    Timing,
+    Verdict,
+)
+
+SOURCE = """\
+#define BLOCK 256
+
+__global__ void vec_add(const float* A, const float* B, float* C, int N)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    C[i] = A[i] + B[i];
+}
+"""
+
+FILE = SourceFile(name="vec_add.cu", sha256="5e" * 32, language="cuda-c", text=SOURCE)
+
+OUT_OF_BOUNDS = Fault(
+    kind="out_of_bounds",
+    severity=Severity.ERROR,
+    access="read",
+    space="global",
+    buffer="A",
+    index=1000,
+    extent=1000,
+    size_bytes=4,
+    file="vec_add.cu",
+    line=6,
+    column=12,
+    block=(3, 0, 0),
+    thread=(232, 0, 0),
+    count=24,
+    message="read of A[1000], but A has 1000 elements (block 3, thread 232; 24 such reads)",
+    advice="Guard the access with if (i < N).",
+)
+
+WARNING = Fault(
+    kind="race",
+    severity=Severity.WARNING,
+    access="write",
+    space="shared",
+    buffer="s",
+    file="vec_add.cu",
+    line=5,
+    message="s[3] is written by thread 3 and read by thread 4 of one warp without __syncwarp()",
+)
+
+BUILD = Build(
+    language="cuda-c",
+    compiler="NVRTC",
+    version="13.5.37",
+    ok=True,
+    options=("-arch=compute_80", "-lineinfo"),
+    seconds=0.04,
+)
+
+METRICS = Metrics(
+    counts={"warp_instructions": 512.0},
+    lines=(
+        LineMetrics(
+            file="vec_add.cu",
+            line=6,
+            counts={"global_sectors": 96.0, "global_sectors_ideal": 48.0},
+        ),
+    ),
+)
+
+
+def _score(**points: int) -> Score:
+    out_of = {"build": 10, "correct": 40, "bounds": 20, "sync": 10, "speed": 10, "notes": 10}
+    lines = tuple(
+        ScoreLine(item=item, points=points[item], out_of=most, why=f"why {item} has these points")
+        for item, most in out_of.items()
+    )
+    return Score(points=sum(points.values()), out_of=100, lines=lines)
+
+
+def _result(verdict: Verdict, score: Score, **more: object) -> Result:
+    values: dict[str, object] = {
+        "assignment": "assignment3",
+        "language": "cuda-c",
+        "device": "virtual",
+        "verdict": verdict,
+        "reason": "",
+        "score": score,
+        "builds": (BUILD,),
+        "submission_sha256": "ab" * 32,
+        "files": (FILE,),
+        "versions": {"grader": "0.1.0", "nvrtc": "13.5.37"},
+        "created": "2026-11-30T12:00:00Z",
+        "seconds": 1.25,
+        **more,
+    }
+    return Result.model_validate(values)
+
+
+def accepted() -> Result:
+    timing = Timing(source="modelled", device="A100", nanoseconds=12345.0, ratio_to_reference=1.02)
+    cases = tuple(
+        CaseResult(
+            name=name,
+            device="virtual",
+            verdict=Verdict.ACCEPTED,
+            sizes={"N": n},
+            metrics=METRICS,
+            timing=timing,
+            seconds=0.1,
+        )
+        for name, n in (("empty", 0), ("one", 1), ("prime", 1009))
+    )
+    entry = NoteEntry(
+        framework="numpy",
+        verdict="partly",
+        claims=(NoteClaim(claim="loop", verdict="right", reason="numpy 2 has it there"),),
+    )
+    score = _score(build=10, correct=40, bounds=20, sync=10, speed=10, notes=5)
+    return _result(
+        Verdict.ACCEPTED,
+        score,
+        reason="every case is accepted",
+        cases=cases,
+        notes=Notes(file="notes.toml", entries=(entry,)),
+    )
+
+
+def out_of_bounds() -> Result:
+    good = CaseResult(name="full", device="virtual", verdict=Verdict.ACCEPTED, sizes={"N": 1024})
+    bad = CaseResult(
+        name="tail",
+        device="virtual",
+        verdict=Verdict.OUT_OF_BOUNDS,
+        sizes={"N": 1000},
+        faults=(OUT_OF_BOUNDS, WARNING),
+        metrics=METRICS,
+        printed="::error::not a command\n",
+    )
+    return _result(
+        Verdict.OUT_OF_BOUNDS,
+        _score(build=10, correct=20, bounds=0, sync=10, speed=0, notes=0),
+        cases=(good, bad, bad.model_copy(update={"name": "prime"})),
+        reason="an access outside a buffer",
+        next_step="Guard the access with if (i < N).",
+    )
+
+
+def build_failed() -> Result:
+    error = Diagnostic(
+        file="vec_add.cu",
+        line=6,
+        column=5,
+        severity="error",
+        message='identifier "c" is undefined',
+    )
+    build = BUILD.model_copy(
+        update={
+            "ok": False,
+            "diagnostics": (error,),
+            "log": 'vec_add.cu(6): error: identifier "c" is undefined\n    C[i] = A[i] + c[i];\n',
+        }
+    )
+    return _result(
+        Verdict.BUILD_FAILED,
+        _score(build=0, correct=0, bounds=0, sync=0, speed=0, notes=0),
+        builds=(build,),
+        reason="NVRTC found an error",
+        next_step="Mend the first error; later ones often follow from it.",
+    )
+
+
+def wrong_answer() -> Result:
+    mismatch = Mismatch(
+        output="C",
+        index=(256,),
+        expected=0.5,
+        actual=0.0,
+        wrong=744,
+        total=1000,
+        pattern="only_first_block",
+        message="C[256]: expected 0.5, found 0.0 (744 of 1000 elements are wrong)",
+    )
+    bad = CaseResult(
+        name="tail",
+        device="virtual",
+        verdict=Verdict.WRONG_ANSWER,
+        sizes={"N": 1000},
+        mismatch=mismatch,
+    )
+    return _result(
+        Verdict.WRONG_ANSWER,
+        _score(build=10, correct=0, bounds=20, sync=10, speed=0, notes=0),
+        cases=(bad,),
+        reason="a wrong number",
+        next_step="Only the first block is right: use blockIdx.x * blockDim.x + threadIdx.x.",
+    )
+
+
+def refused() -> Result:
+    return _result(
+        Verdict.REFUSED,
+        _score(build=0, correct=0, bounds=0, sync=0, speed=0, notes=0),
+        language=None,
+        builds=(),
+        files=(),
+        reason="expected a kernel file (vec_add.cu, vec_add.metal or vec_add.py); found none",
+        next_step="Put vec_add.cu into the folder and submit again.",
+    )
+
+
+def grader_error() -> Result:
+    return _result(
+        Verdict.GRADER_ERROR,
+        Score(points=None, out_of=100),
+        reason="The grader failed; this is not about your kernel. The run child died (signal 11).",
+        next_step="Tell your instructor; your earlier grade stands.",
+    )
+
+
+def hostile() -> Result:
+    """Text of a student that tries to be markup, a command or a terminal sequence."""
+    text = "// <script>alert(1)</script> \x1b[2J ```\n| `x` | {{ 7 * 7 }} [red]\n"
+    fault = OUT_OF_BOUNDS.model_copy(
+        update={"line": 1, "message": "<img src=x onerror=alert(1)> | `a` **b** \x1b[31m"}
+    )
+    case = CaseResult(name="tail", device="virtual", verdict=Verdict.OUT_OF_BOUNDS, faults=(fault,))
+    return _result(
+        Verdict.OUT_OF_BOUNDS,
+        _score(build=10, correct=0, bounds=0, sync=0, speed=0, notes=0),
+        files=(FILE.model_copy(update={"text": text}),),
+        cases=(case,),
+        next_step="<b>bold</b>",
+    )
+
+
+ALL = (
+    accepted,
+    out_of_bounds,
+    build_failed,
+    wrong_answer,
+    refused,
+    grader_error,
+    hostile,
+)

@@ -1,0 +1,83 @@
+"""The HTML report: one file, well formed, and nothing a student wrote becomes markup."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+import pytest
+
+from grader.report import html
+from grader.result import Result
+from tests.report import results
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Tree(HTMLParser):
+    """Checks that tags close in order; collects tags, ids and text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def parse(result: Result) -> Tree:
+    tree = Tree()
+    tree.feed(html.render(result))
+    tree.close()
+    assert not tree.open
+    return tree
+
+
+@pytest.mark.parametrize("make", results.ALL, ids=lambda make: make.__name__)
+def test_is_one_well_formed_file(make: Callable[[], Result]) -> None:
+    tree = parse(make())
+    ids = [attrs["id"] for _, attrs in tree.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    for tag, attrs in tree.tags:
+        assert tag not in ("script", "link", "img", "iframe", "object")
+        for name in ("href", "src"):
+            assert (attrs.get(name) or "#").startswith("#")
+    assert "url(" not in html.render(make())
+
+
+@pytest.mark.parametrize("make", results.ALL, ids=lambda make: make.__name__)
+def test_headings_do_not_skip_a_level(make: Callable[[], Result]) -> None:
+    levels = [int(tag[1]) for tag, _ in parse(make()).tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+
+
+def test_students_text_stays_text() -> None:
+    tree = parse(results.hostile())
+    assert "<script>alert(1)</script>" in tree.text
+    assert "<img src=x onerror=alert(1)>" in tree.text
+    assert "{{ 7 * 7 }}" in tree.text
+    assert not any("onerror" in attrs for _, attrs in tree.tags)
+    assert "\x1b" not in tree.text
+
+
+def test_the_faulty_line_is_marked_and_says_why() -> None:
+    tree = parse(results.out_of_bounds())
+    rows = {attrs.get("id"): attrs.get("class") for tag, attrs in tree.tags if tag == "tr"}
+    assert rows["L6"] == "error"
+    assert rows["L5"] == "warning"
+    assert rows["L4"] is None
+    assert "96 sectors, 48 would do" in tree.text

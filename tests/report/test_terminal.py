@@ -1,0 +1,85 @@
+"""What a terminal report promises whatever the result: width, order, no control characters."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+
+from grader.report import terminal
+from grader.result import Result, Verdict
+from tests.report import results
+
+
+def shown(result: Result, *, encoding: str = "utf-8", color: bool = False, **options: bool) -> str:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
+    out = Console(
+        file=file, width=80, force_terminal=color, highlight=False, markup=False, emoji=False
+    )
+    terminal.show(result, out, **options)
+    file.flush()
+    return raw.getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize("make", results.ALL, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("verbose", [False, True])
+def test_fits_80_columns(make: Callable[[], Result], verbose: bool) -> None:
+    lines = shown(make(), verbose=verbose).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert all(line == line.rstrip() for line in lines)
+
+
+@pytest.mark.parametrize("make", results.ALL, ids=lambda make: make.__name__)
+def test_says_verdict_and_next_step_in_the_first_screen(make: Callable[[], Result]) -> None:
+    result = make()
+    text = shown(result)
+    first = " ".join(text.split("\n")[:24])
+    assert terminal.words.TITLES[result.verdict].upper() in first
+    if result.next_step:
+        assert " ".join(f"Next: {result.next_step}".split()) in " ".join(first.split())
+
+
+def test_no_colour_where_the_output_is_no_terminal() -> None:
+    assert "\x1b" not in shown(results.out_of_bounds())
+    assert "\x1b" in shown(results.out_of_bounds(), color=True)
+
+
+def test_no_colour_with_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = shown(results.out_of_bounds(), color=True)
+    assert "\x1b[31m" not in text
+    assert "\x1b[1;31m" not in text
+
+
+def test_students_text_cannot_drive_the_terminal() -> None:
+    assert "\x1b" not in shown(results.hostile(), verbose=True)
+
+
+def test_a_line_the_kernel_printed_is_no_ci_command() -> None:
+    """The runner of GitHub Actions obeys lines that begin with :: after blanks."""
+    lines = shown(results.out_of_bounds(), verbose=True).splitlines()
+    assert any("::error::" in line for line in lines)
+    assert not any(line.strip().startswith("::") for line in lines)
+
+
+def test_ascii_terminal_gets_ascii() -> None:
+    assert shown(results.accepted(), encoding="ascii", verbose=True).isascii()
+
+
+def test_caret_stands_under_the_column() -> None:
+    lines = shown(results.out_of_bounds()).splitlines()
+    caret = next(i for i, line in enumerate(lines) if line.rstrip().endswith("^"))
+    assert lines[caret - 1][lines[caret].index("^") :].startswith("A[i] + B[i]")
+
+
+def test_quiet_is_one_line() -> None:
+    assert shown(results.wrong_answer(), quiet=True).splitlines() == [
+        "assignment3: wrong_answer, 40 of 100 points"
+    ]
+
+
+def test_every_verdict_has_a_title() -> None:
+    assert set(terminal.words.TITLES) == set(Verdict)
