@@ -1,0 +1,247 @@
+"""Triton: from a student's Python file to PTX for sm_80, without a GPU, ptxas or torch.
+
+The file is Python, so importing it runs it: both import and compilation happen in a sandboxed
+child. What comes back is PTX text and a few numbers, which are validated here; PTX is safe to run
+on the virtual GPU. Builds are kept by content.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import importlib.util
+import json
+import re
+import time
+from typing import Any
+
+from pydantic import ValidationError
+
+from grader import __version__, cache
+from grader.errors import InternalError, NotGradableError
+from grader.languages import Artefact, Contract, Parameter, Variant, triton_ptx
+from grader.languages.triton_source import lines_without_other
+from grader.result import Build, Diagnostic, Record
+
+NAME = "triton"
+SUFFIXES = (".py",)
+
+UNDEFINED_LANES = "undefined lanes"
+"""Suffix of the checking variants: what a masked load leaves undefined is really undefined."""
+
+MAX_VARIANTS = 64
+_HEURISTICS = re.compile(r"\bheuristics\b")
+
+
+class _Compiled(Record):
+    """One compilation as the child reports it; `calls` are positions in the contract's calls."""
+
+    name: str
+    kernel: str
+    entry: str
+    constants: dict[str, int]
+    shared: int
+    parameters: tuple[Parameter, ...]
+    calls: tuple[int, ...]
+
+
+class _Problem(Record):
+    """Why the child could not build, on which line of the student's file."""
+
+    line: int | None = None
+    column: int | None = None
+    message: str
+
+
+class _Reply(Record):
+    """What the child answers."""
+
+    diagnostics: tuple[_Problem, ...]
+    variants: tuple[_Compiled, ...]
+
+
+def missing() -> str | None:
+    """Why Triton cannot be compiled here, or None."""
+    if importlib.util.find_spec("triton") is None:
+        return (
+            "Triton is not installed. It has wheels for Linux only: "
+            "pip install 'grader[triton]' there, or grade in a dev container"
+        )
+    return None
+
+
+@functools.cache
+def version() -> str:
+    """Version of the installed Triton."""
+    return importlib.metadata.version("triton")
+
+
+def build(
+    text: str, file_name: str, contracts: tuple[Contract, ...]
+) -> tuple[tuple[Build, ...], Artefact | None]:
+    """Compile every kernel of the contracts, for each autotune choice and each kind of call.
+
+    Raises NotGradableError where Triton is not installed or no child can be started.
+    """
+    reason = missing()
+    if reason:
+        raise NotGradableError(reason)
+    started = time.perf_counter()
+    asked = tuple(_representative(contract, text) for contract in contracts)
+    name = cache.key(
+        "triton", __version__, version(), file_name, text, *(c.model_dump_json() for c in asked)
+    )
+    kept = cache.read(NAME, name)
+    answer = _remembered(kept) if kept else None
+    if answer is None:
+        answer = _ask(text, file_name, asked)
+        cache.write(NAME, name, _remember(*answer))
+    reply, blobs, log = answer
+    diagnostics = tuple(
+        Diagnostic(
+            file=file_name,
+            line=problem.line,
+            column=problem.column,
+            severity="error",
+            message=problem.message,
+        )
+        for problem in reply.diagnostics
+    )
+    result = Build(
+        language=NAME,
+        compiler="triton",
+        version=version(),
+        ok=not diagnostics,
+        options=("sm_80", "fp_fusion=1"),
+        diagnostics=diagnostics,
+        log=log,
+        seconds=time.perf_counter() - started,
+    )
+    if diagnostics:
+        return (result,), None
+    return (result,), _artefact(reply, blobs, text, file_name, contracts)
+
+
+# ---- the child ---------------------------------------------------------------------------------
+
+
+def build_job(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """In the sandboxed child: import the student's module (blob 0) and compile it."""
+    from grader.languages import triton_compile
+
+    return triton_compile.build(request, blobs[0].decode())
+
+
+def _representative(contract: Contract, text: str) -> Contract:
+    """The contract with each call replaced by one that Triton compiles to the same code.
+
+    So the child learns no size of a case, except where a heuristic is a function of it.
+    """
+    if _HEURISTICS.search(text):
+        return contract
+    calls = tuple(
+        {name: _class_of(value) for name, value in call.items()} for call in contract.calls
+    )
+    return contract.model_copy(update={"calls": calls})
+
+
+def _class_of(value: int | float) -> int | float:
+    """Triton specialises integers equal to 1 and multiples of 16; nothing else."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return 0.5
+    if value == 1:
+        return 1
+    return 16 if value % 16 == 0 else 7
+
+
+def _ask(
+    text: str, file_name: str, contracts: tuple[Contract, ...]
+) -> tuple[_Reply, tuple[bytes, ...], str]:
+    from grader import sandbox
+
+    reply = sandbox.call(
+        "grader.languages.triton:build_job",
+        {"file_name": file_name, "contracts": [c.model_dump() for c in contracts]},
+        [text.encode()],
+        limits=sandbox.Limits(wall_seconds=60, cpu_seconds=60),
+    )
+    ended = reply.exit
+    if ended.cause == "refused":
+        raise NotGradableError(f"no sandboxed process could be started: {ended.detail}")
+    if ended.cause != "exited" or reply.header is None:
+        return _Reply(diagnostics=(_Problem(message=_died(ended)),), variants=()), (), reply.output
+    try:
+        header = _Reply.model_validate(reply.header)
+    except ValidationError as error:
+        raise InternalError(f"the Triton child sent a malformed reply: {error}") from None
+    if len(header.variants) != len(reply.blobs) or len(header.variants) > MAX_VARIANTS:
+        message = f"more than {MAX_VARIANTS} compilations: use fewer autotune configurations"
+        return _Reply(diagnostics=(_Problem(message=message),), variants=()), (), reply.output
+    return header, tuple(reply.blobs), reply.output
+
+
+def _died(ended: Any) -> str:
+    """What to tell a student whose import or compilation ended the child."""
+    return {
+        "wall_timeout": "importing and compiling the file took more than 60 s",
+        "cpu_limit": "importing and compiling the file took more than 60 s of CPU time",
+        "memory": "importing and compiling the file took more memory than a build may have",
+        "output_cap": "importing the file printed more than a build may print",
+    }.get(
+        ended.cause, f"Triton's compiler, or the file's own code, ended the build ({ended.detail})"
+    )
+
+
+# ---- the cache ---------------------------------------------------------------------------------
+
+
+def _remember(reply: _Reply, blobs: tuple[bytes, ...], log: str) -> bytes:
+    entry = {"reply": reply.model_dump(), "ptx": [blob.decode() for blob in blobs], "log": log}
+    return json.dumps(entry).encode()
+
+
+def _remembered(data: bytes) -> tuple[_Reply, tuple[bytes, ...], str] | None:
+    try:
+        entry = json.loads(data)
+        reply = _Reply.model_validate(entry["reply"])
+        return reply, tuple(text.encode() for text in entry["ptx"]), entry["log"]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+# ---- the artefact ------------------------------------------------------------------------------
+
+
+def _artefact(
+    reply: _Reply,
+    blobs: tuple[bytes, ...],
+    text: str,
+    file_name: str,
+    contracts: tuple[Contract, ...],
+) -> Artefact:
+    """Variants for the values, then the same with undefined lanes for the faults."""
+    calls = {contract.kernel: contract.calls for contract in contracts}
+    unsaid = lines_without_other(text)
+    values: list[Variant] = []
+    checks: list[Variant] = []
+    for compiled, blob in zip(reply.variants, blobs, strict=True):
+        ptx = triton_ptx.mend_lines(blob.decode(), file_name)
+        served = calls[compiled.kernel]
+        variant = Variant(
+            name=compiled.name,
+            optimised=True,
+            ptx=ptx,
+            entries={compiled.kernel: compiled.entry},
+            constants=compiled.constants,
+            block=triton_ptx.threads(ptx),
+            shared_bytes={compiled.kernel: compiled.shared},
+            calls=tuple(served[i] for i in compiled.calls if i < len(served)),
+            parameters={compiled.kernel: compiled.parameters},
+        )
+        values.append(variant)
+        undefined = triton_ptx.undefined_lanes(ptx, unsaid)
+        if undefined is not None:
+            name = f"{compiled.name}, {UNDEFINED_LANES}"
+            update = {"name": name, "optimised": False, "ptx": undefined}
+            checks.append(variant.model_copy(update=update))
+    return Artefact(language=NAME, variants=(*values, *checks))

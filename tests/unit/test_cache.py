@@ -1,0 +1,32 @@
+"""The parent's cache: content keys, whole entries, misses instead of errors."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import cache
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADE_CACHE", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+def test_what_is_written_is_read_back():
+    assert cache.read("ptx", "a") is None
+    cache.write("ptx", "a", b"one")
+    cache.write("ptx", "a", b"two")
+    assert cache.read("ptx", "a") == b"two"
+    assert cache.read("other", "a") is None
+
+
+def test_keys_depend_on_every_part_and_on_where_it_ends():
+    assert cache.key("ab", "c") != cache.key("a", "bc")
+    assert cache.key("a", b"b") == cache.key("a", "b")
+
+
+def test_a_folder_that_cannot_be_written_is_a_miss(folder):
+    folder.write_text("not a folder")
+    cache.write("ptx", "a", b"one")
+    assert cache.read("ptx", "a") is None
