@@ -1,0 +1,254 @@
+"""What a student handed in: the kernel file of each language and the notes file.
+
+Everything is read here, once, with a bound on its size and nothing followed out of the folder;
+whatever cannot be graded as it is raises RefusedError with a paragraph the student can act on.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from grader.assignment_schema import Assignment, Language
+from grader.errors import RefusedError, UsageError
+from grader.result import Record, SourceFile
+
+LARGEST_BYTES = 1 << 20
+SUFFIXES: Mapping[Language, str] = {"cuda-c": ".cu", "metal": ".metal", "triton": ".py"}
+_MOST_ENTRIES = 10_000
+
+
+class Submission(Record):
+    """The files that count. `sources` has one file for each language found, with its text.
+
+    `mentions` says which files were seen and do not count, and why; `sha256` covers the names and
+    contents of the files that do.
+    """
+
+    folder: Path
+    sources: tuple[SourceFile, ...]
+    notes: SourceFile | None
+    mentions: tuple[str, ...]
+    sha256: str
+
+
+def read(
+    path: Path,
+    assignment: Assignment,
+    language: Language | None = None,
+    file: str | None = None,
+) -> Submission:
+    """Read the submission at `path`, a folder or one kernel file.
+
+    `language` keeps only that one; `file`, relative to the folder, selects one kernel file.
+    Raises UsageError for a path, language or file that is not there, RefusedError for a
+    submission that cannot be graded.
+    """
+    if language is not None and language not in assignment.languages:
+        raise UsageError(
+            f"{assignment.name} is not set in {language}: it is in "
+            f"{', '.join(assignment.languages)}"
+        )
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
+        reason = "there is no such file or folder" if missing else error.strerror
+        raise UsageError(f"{path}: {reason}") from None
+    if not stat.S_ISDIR(mode):
+        folder, file = path.parent, path.name
+    else:
+        folder = path
+        if file is not None and not os.path.lexists(folder / file):
+            raise UsageError(f"{folder / file}: there is no such file")
+    mentions: list[str] = []
+    if file is not None:
+        chosen = {_language_of(file, assignment, language): folder / file}
+    else:
+        chosen = _choose(folder, assignment, language, mentions)
+    sources = _read_all(folder, chosen, mentions)
+    notes = _read_notes(folder, assignment, mentions)
+    return Submission(
+        folder=folder,
+        sources=sources,
+        notes=notes,
+        mentions=tuple(mentions),
+        sha256=_digest((*sources, notes) if notes else sources),
+    )
+
+
+def _language_of(file: str, assignment: Assignment, language: Language | None) -> Language:
+    suffix = Path(file).suffix.lower()
+    for known in assignment.languages:
+        if suffix == SUFFIXES[known] and language in (None, known):
+            return known
+    raise RefusedError(
+        f"expected {_kinds(assignment, language)}, found {Path(file).name}",
+        "Name the file by its language, or name another file.",
+    )
+
+
+def _kinds(assignment: Assignment, language: Language | None) -> str:
+    kinds = [f"a {SUFFIXES[known]} file ({known})" for known in assignment.languages
+             if language in (None, known)]  # fmt: skip
+    return " or ".join(kinds)
+
+
+def _choose(
+    folder: Path, assignment: Assignment, language: Language | None, mentions: list[str]
+) -> dict[Language, Path]:
+    """The kernel file of each language: the only one, or the one named as the starter is."""
+    names = _entries(folder)
+    chosen: dict[Language, Path] = {}
+    for known in assignment.languages:
+        if language not in (None, known):
+            continue
+        candidates = [name for name in names if Path(name).suffix.lower() == SUFFIXES[known]]
+        starter = assignment.files.starter(known)
+        if starter in candidates:
+            chosen[known] = folder / starter
+            for other in candidates:
+                if other != starter:
+                    mentions.append(f"{other} was not graded: {starter} is the one that counts")
+        elif len(candidates) > 1:
+            raise RefusedError(
+                f"expected one {SUFFIXES[known]} file, found {len(candidates)}: "
+                f"{', '.join(candidates[:8])}, and none of them is called {starter}",
+                f"Call the one to grade {starter}, or select it with --file.",
+            )
+        elif candidates:
+            chosen[known] = folder / candidates[0]
+    if not chosen:
+        raise RefusedError(
+            f"expected {_kinds(assignment, language)} in {folder}, found "
+            + (", ".join(names[:8]) + (" …" if len(names) > 8 else "") if names else "no file"),
+            _where_it_may_be(folder, assignment, language),
+        )
+    return chosen
+
+
+def _entries(folder: Path) -> list[str]:
+    """Names of everything in the folder that is not a folder and not hidden, sorted."""
+    names = []
+    try:
+        with os.scandir(folder) as entries:
+            for count, entry in enumerate(entries):
+                if count == _MOST_ENTRIES:
+                    raise RefusedError(f"{folder} has more than {_MOST_ENTRIES} files")
+                if not entry.name.startswith(".") and not entry.is_dir():
+                    names.append(entry.name)
+    except OSError as error:
+        raise RefusedError(f"{folder} cannot be read: {error.strerror}") from None
+    return sorted(names)
+
+
+def _where_it_may_be(folder: Path, assignment: Assignment, language: Language | None) -> str:
+    for inner in sorted(child for child in folder.iterdir() if child.is_dir())[:50]:
+        if inner.name.startswith(".") or inner.is_symlink():
+            continue
+        for known in assignment.languages:
+            starter = assignment.files.starter(known)
+            if language in (None, known) and (inner / starter).is_file():
+                return f"There is one in a folder below: name {inner} instead."
+    return f"Start from student_template/{assignment.name}, or name the folder that has the kernel."
+
+
+def _read_all(
+    folder: Path, chosen: Mapping[Language, Path], mentions: list[str]
+) -> tuple[SourceFile, ...]:
+    """Read the chosen files; one that cannot be graded is mentioned if another one can."""
+    sources: list[SourceFile] = []
+    refused: list[RefusedError] = []
+    for language, path in chosen.items():
+        try:
+            sources.append(_read_file(folder, path, language))
+        except RefusedError as error:
+            refused.append(error)
+    if not sources:
+        raise refused[0]
+    mentions += [f"not graded: {error.message}" for error in refused]
+    return tuple(sources)
+
+
+def _read_notes(
+    folder: Path, assignment: Assignment, mentions: list[str]
+) -> SourceFile | None:
+    """`notes.toml`, or the Markdown note of the same stem; a bad one does not stop the kernel."""
+    if assignment.notes is None:
+        return None
+    named = Path(assignment.files.notes)
+    for name in (named.name, named.with_suffix(".md").name):
+        if os.path.lexists(folder / name):
+            try:
+                return _read_file(folder, folder / name, None)
+            except RefusedError as error:
+                mentions.append(f"the notes were not read: {error.message}")
+    return None
+
+
+def _read_file(folder: Path, path: Path, language: Language | None) -> SourceFile:
+    """One text file inside `folder`. Raises RefusedError."""
+    name = path.name
+    try:
+        real = path.resolve(strict=True)
+    except (OSError, RuntimeError):
+        message = f"{name} is a link that leads nowhere"
+        raise RefusedError(message, "Hand in the file itself.") from None
+    if not real.is_relative_to(folder.resolve()):
+        raise RefusedError(
+            f"{name} leads out of the submission's folder, to {real}", "Hand in the file itself."
+        )
+    data = _read_bytes(name, real)
+    if not data.strip():
+        raise RefusedError(f"{name} is empty", "Write the kernel and submit again.")
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise RefusedError(f"{name} is UTF-16, expected UTF-8", "Save it as UTF-8 in your editor.")
+    if b"\0" in data:
+        raise RefusedError(
+            f"{name} is a binary file: byte {data.index(0)} is NUL",
+            "Hand in the source, not what the compiler made of it.",
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise RefusedError(
+            f"{name}:{line}: not UTF-8: byte 0x{data[error.start]:02x}",
+            "Save it as UTF-8 in your editor.",
+        ) from None
+    return SourceFile(
+        name=name, sha256=hashlib.sha256(data).hexdigest(), language=language, text=text
+    )
+
+
+def _read_bytes(name: str, path: Path) -> bytes:
+    """At most LARGEST_BYTES of a regular file; nothing else is ever opened for long.
+
+    Opened without blocking, since a FIFO without a writer would wait for ever.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        raise RefusedError(f"{name} cannot be read: {error.strerror}") from None
+    with os.fdopen(descriptor, "rb") as opened:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise RefusedError(f"{name} is not a regular file", "Hand in the file itself.")
+        data = b"" if status.st_size > LARGEST_BYTES else opened.read(LARGEST_BYTES + 1)
+    if max(status.st_size, len(data)) > LARGEST_BYTES:
+        size = max(status.st_size, len(data))
+        raise RefusedError(
+            f"{name} has {size:,} bytes, expected at most {LARGEST_BYTES:,}",
+            "Hand in the source alone.",
+        )
+    return data
+
+
+def _digest(files: Iterable[SourceFile]) -> str:
+    lines = sorted(f"{file.sha256}  {file.name}\n" for file in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
