@@ -130,6 +130,7 @@ class Mismatch(Record):
     total: int
     pattern: str | None = None
     message: str
+    advice: str | None = None
 
 
 class LineMetrics(Record):

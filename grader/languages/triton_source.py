@@ -17,7 +17,8 @@ _CALLS = {"load": "read", "store": "write"}
 class Memory:
     """One memory call: `operation` names it, `base` is the parameter its pointer starts from.
 
-    `pointer`, `offsets` and `mask` are source text; `offsets` is what is added to the base.
+    `pointer`, `offsets` and `mask` are source text; `offsets` is what is added to the base, and
+    `condition` is the mask with a name replaced by what was assigned to it.
     """
 
     operation: str
@@ -28,6 +29,7 @@ class Memory:
     base: str | None
     offsets: str
     mask: str | None
+    condition: str | None
     has_other: bool
 
 
@@ -40,6 +42,7 @@ class Kernel:
     parameters: tuple[str, ...]
     constants: tuple[str, ...]
     memory: tuple[Memory, ...]
+    unused: tuple[str, ...]
     reads_program_id: bool
     dots: tuple[tuple[int, str | None], ...]
 
@@ -78,6 +81,7 @@ def _kernel(node: ast.FunctionDef) -> Kernel:
         a.arg for a in arguments if a.annotation and "constexpr" in ast.unparse(a.annotation)
     )
     assigned = _assignments(node)
+    used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
     memory = tuple(found for call in calls if (found := _memory(call, names, assigned)) is not None)
     return Kernel(
@@ -86,6 +90,7 @@ def _kernel(node: ast.FunctionDef) -> Kernel:
         parameters=names,
         constants=constants,
         memory=tuple(sorted(memory, key=lambda m: m.line)),
+        unused=tuple(name for name in names if name not in used),
         reads_program_id=any(_called(call) == "program_id" for call in calls),
         dots=tuple(
             (call.lineno, _keyword(call, "input_precision") or _keyword(call, "allow_tf32"))
@@ -131,6 +136,7 @@ def _memory(
         mask = ast.unparse(call.args[position])
     if mask == "None":
         mask = None
+    condition = ast.unparse(assigned[mask]) if mask in assigned else mask
     base, offsets = _split(pointer, parameters, assigned, 0)
     return Memory(
         operation=name,
@@ -141,6 +147,7 @@ def _memory(
         base=base,
         offsets=offsets,
         mask=mask,
+        condition=condition,
         has_other=_keyword(call, "other") is not None or len(call.args) > 2,
     )
 

@@ -1,0 +1,293 @@
+"""Words a finding for a student of Triton: programs, offsets and masks instead of threads.
+
+The facts stay as the virtual GPU reported them; only `message` and `advice` change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from grader.languages import Contract, Variant, triton_ptx
+from grader.languages.triton_source import Kernel, Memory, kernels
+from grader.result import Fault, Mismatch
+
+_ITEM_BYTES = {"1": 1, "8": 1, "16": 2, "32": 4, "64": 8}
+_WRAPPED = 1 << 29
+"""An index this far outside any buffer we allocate is an int32 that wrapped around."""
+
+
+def advise(
+    fault: Fault, source: str, contract: Contract, variant: Variant, grid: tuple[int, ...]
+) -> Fault:
+    """The fault in Triton's terms, with what to write instead.
+
+    `source` is the student's text, `grid` the number of programs per axis of the launch. A fault
+    this page has no words for comes back as it was.
+    """
+    kernel = kernels(source).get(contract.kernel)
+    if kernel is None:
+        return fault
+    speak = _SPEAKERS.get(fault.kind)
+    if speak is None:
+        return fault
+    scene = _Scene(fault, kernel, contract, variant, grid)
+    return speak(scene)
+
+
+def advise_mismatch(
+    mismatch: Mismatch, source: str, contract: Contract, variant: Variant, grid: tuple[int, ...]
+) -> Mismatch:
+    """The mismatch with what usually causes it in Triton, where the source shows a cause."""
+    kernel = kernels(source).get(contract.kernel)
+    if kernel is None:
+        return mismatch
+    advice = (
+        _one_program(kernel, variant, grid)
+        or _tf32(kernel, contract, mismatch)
+        or _unused(kernel, contract)
+    )
+    return mismatch.model_copy(update={"advice": advice}) if advice else mismatch
+
+
+class _Scene:
+    """A fault with what its source line says."""
+
+    def __init__(
+        self,
+        fault: Fault,
+        kernel: Kernel,
+        contract: Contract,
+        variant: Variant,
+        grid: tuple[int, ...],
+    ) -> None:
+        self.fault, self.kernel, self.contract = fault, kernel, contract
+        self.variant, self.grid = variant, grid
+        wanted = [p for p in contract.parameters if not p.type.endswith("constexpr")]
+        self.own_names = dict(zip((p.name for p in wanted), kernel.arguments, strict=False))
+        self.types = {p.name: p.type for p in wanted}
+        self.call = self._call()
+
+    def _call(self) -> Memory | None:
+        """The memory call on the fault's line: that of its buffer and access, else the only one."""
+        line = self.fault.line
+        here = [m for m in self.kernel.memory if line and m.line <= line <= m.end_line]
+        of_buffer = [m for m in here if m.base == self.own_names.get(self.fault.buffer or "")]
+        for calls in (of_buffer, here):
+            same = [m for m in calls if m.access == self.fault.access]
+            if len(same) == 1:
+                return same[0]
+        return None
+
+    @property
+    def tensor(self) -> str:
+        """The buffer by the student's name for it, then by the assignment's."""
+        buffer = self.fault.buffer or "memory"
+        own = self.own_names.get(buffer)
+        return f"`{own}` ({buffer})" if own and own != buffer else f"`{buffer}`"
+
+    @property
+    def operation(self) -> str:
+        """What the student wrote: a load, a store, or the atomic's name."""
+        if self.call is not None and self.call.access == "atomic":
+            return f"tl.{self.call.operation}"
+        return {"read": "load", "write": "store", "atomic": "atomic"}.get(
+            self.fault.access or "", "access"
+        )
+
+    @property
+    def program(self) -> str:
+        """Which program instance did it first."""
+        return _program(self.fault.block, self.grid)
+
+    @property
+    def elements(self) -> int:
+        """Elements touched: a lane that moves a vector counts each of its elements."""
+        kind = self.types.get(self.fault.buffer or "", "")
+        width = re.search(r"(\d+)$", kind)
+        item = _ITEM_BYTES.get(width[1], 1) if width else 1
+        lanes = self.fault.size_bytes or item
+        return self.fault.count * max(1, lanes // item)
+
+    @property
+    def bound(self) -> str | None:
+        """The student's name of the one integer argument, if there is one: it bounds offsets."""
+        integers = [
+            self.own_names[name]
+            for name, kind in self.types.items()
+            if not kind.startswith("*") and kind[0] in "iu" and name in self.own_names
+        ]
+        return integers[0] if len(integers) == 1 else None
+
+
+def _program(block: tuple[int, int, int] | None, grid: tuple[int, ...]) -> str:
+    if block is None:
+        return "a program"
+    axes = max((i + 1 for i, size in enumerate(grid) if size > 1), default=1)
+    return f"program {block[0]}" if axes == 1 else f"program {tuple(block[:axes])}"
+
+
+# ---- one function per kind of fault -------------------------------------------------------------
+
+
+def _out_of_bounds(scene: _Scene) -> Fault:
+    fault, index, extent = scene.fault, scene.fault.index, scene.fault.extent
+    if fault.space not in (None, "global") or index is None or extent is None:
+        return fault
+    before = index < 0
+    where = "before its start" if before else "past its end"
+    first, last = index, index + scene.elements - 1
+    offsets = f"offset {first}" if first == last else f"from offset {first} on"
+    size = scene.variant.constants.get("BLOCK")
+    if size and first < last < first + size and (last + 1) % size == 0:
+        offsets = f"offsets {first} to {last}"
+    plural = "element" if scene.elements == 1 else "elements"
+    message = (
+        f"{scene.operation} of {scene.tensor} {where}: {scene.elements} {plural} "
+        f"({scene.program}, {offsets}; it has {extent})"
+    )
+    return fault.model_copy(update={"message": message, "advice": _bound_advice(scene, before)})
+
+
+def _bound_advice(scene: _Scene, before: bool) -> str:
+    index, extent, call = scene.fault.index or 0, scene.fault.extent or 0, scene.call
+    if abs(index - extent) >= _WRAPPED:
+        return (
+            "The offset wrapped around: Triton computes it in int32. "
+            "Widen one factor before the product: `row.to(tl.int64) * stride`."
+        )
+    if call is None:
+        return "Give the load or store a `mask=` that keeps its offsets inside the tensor."
+    offsets = call.offsets or "offs"
+    if before:
+        return f"Mask the low side too: `mask=({offsets}) >= 0`, joined to the other with `&`."
+    if call.mask is None:
+        if scene.bound and len(offsets) <= 40:
+            return f"Add `mask={offsets} < {scene.bound}`."
+        return "Add a `mask=` with one comparison per axis: `(rows < M) & (cols < N)`."
+    condition = call.condition or call.mask
+    if "<=" in condition:
+        return f"The mask `{condition}` lets the length itself through: write `<` for `<=`."
+    return (
+        f"The mask `{condition}` is true at offset {index}: compare `{offsets}` with the length "
+        f"of {scene.tensor}, which is {extent} here."
+    )
+
+
+def _uninitialised(scene: _Scene) -> Fault:
+    fault = scene.fault
+    if triton_ptx.UNDEFINED not in f"{fault.buffer} {fault.message}":
+        return fault
+    call = scene.call or next(
+        (
+            m
+            for m in scene.kernel.memory
+            if m.access == "read" and m.mask is not None and not m.has_other
+        ),
+        None,
+    )
+    base = call.base if call else None
+    names = {own: name for name, own in scene.own_names.items()}
+    of = f" of `{base}`" if base else ""
+    mask = f" `{call.mask}`" if call and call.mask else ""
+    return fault.model_copy(
+        update={
+            "buffer": names.get(base or "", base),
+            "space": "global",
+            "message": f"lanes beyond the mask{mask} reach the result: the load{of} has no "
+            f"`other`, so their values are undefined ({scene.program})",
+            "advice": "State what lies beyond the mask: `other=0.0` for a sum, "
+            '`other=-float("inf")` for a maximum.',
+        }
+    )
+
+
+def _race(scene: _Scene) -> Fault:
+    fault = scene.fault
+    other = fault.other
+    if other is None or other.block is None or fault.block is None or other.block == fault.block:
+        advice = (
+            "The threads of a program run in any order: put `tl.debug_barrier()` between the "
+            "store and the load of the same memory, or keep the value in a variable."
+        )
+        return fault.model_copy(update={"advice": advice})
+    message = (
+        f"{_program(fault.block, scene.grid)} and {_program(other.block, scene.grid)} both touch "
+        f"element {fault.index} of {scene.tensor}: a {fault.access} and a {other.access} in no "
+        "fixed order"
+    )
+    cause = _one_program(scene.kernel, scene.variant, scene.grid)
+    remedy = (
+        "If programs add to one place, use `tl.atomic_add`; otherwise give each program offsets "
+        "of its own, such as `pid * BLOCK + tl.arange(0, BLOCK)`."
+    )
+    return fault.model_copy(update={"message": message, "advice": cause or remedy})
+
+
+def _misaligned(scene: _Scene) -> Fault:
+    return scene.fault.model_copy(
+        update={
+            "advice": "`tl.multiple_of` or `tl.max_contiguous` promises more than the offsets keep."
+        }
+    )
+
+
+def _assertion(scene: _Scene) -> Fault:
+    return scene.fault.model_copy(
+        update={"advice": f"`tl.device_assert` failed in {scene.program}."}
+    )
+
+
+_SPEAKERS: dict[str, Callable[[_Scene], Fault]] = {
+    "out_of_bounds": _out_of_bounds,
+    "uninitialised": _uninitialised,
+    "race": _race,
+    "misaligned": _misaligned,
+    "assertion": _assertion,
+}
+
+
+# ---- causes a source shows ----------------------------------------------------------------------
+
+
+def _one_program(kernel: Kernel, variant: Variant, grid: tuple[int, ...]) -> str | None:
+    programs = 1
+    for size in grid:
+        programs *= size
+    if programs <= 1 or kernel.reads_program_id:
+        return None
+    if any(triton_ptx.reads_program_id(variant.ptx, axis) for axis in range(3)):
+        return None
+    return (
+        f"{kernel.name} never reads `tl.program_id(0)`, though {programs} programs run it: "
+        "all of them work on the same offsets. Start from `tl.program_id(0) * BLOCK`."
+    )
+
+
+def _tf32(kernel: Kernel, contract: Contract, mismatch: Mismatch) -> str | None:
+    """An fp32 `tl.dot` rounds its inputs to 11 significant bits unless told otherwise."""
+    asked = [line for line, precision in kernel.dots if precision is None]
+    expected, actual = mismatch.expected, mismatch.actual
+    if not asked or not any(p.type == "*fp32" for p in contract.parameters):
+        return None
+    if not (isinstance(expected, int | float) and isinstance(actual, int | float)):
+        return None
+    if abs(expected - actual) > 0.02 * max(1.0, abs(expected)):
+        return None
+    return (
+        f"`tl.dot` on line {asked[0]} multiplies fp32 as tf32, with 10 bits of fraction. "
+        'Ask for full precision: `tl.dot(a, b, acc, input_precision="ieee")`.'
+    )
+
+
+def _unused(kernel: Kernel, contract: Contract) -> str | None:
+    unused = [name for name in kernel.arguments if name in kernel.unused]
+    if not unused:
+        return None
+    strides = [name for name in unused if "stride" in name]
+    if strides:
+        return (
+            f"`{strides[0]}` is never used: rows of a view need not lie a row's length apart. "
+            f"Multiply the row index by `{strides[0]}`."
+        )
+    return f"`{unused[0]}` is never used in {kernel.name}."
