@@ -1,0 +1,225 @@
+/* Warp-wide matrix instructions: mma.sync, wmma.mma, ldmatrix, stmatrix, movmatrix.
+ *
+ * Registers come as arrays [register][lane]. Fragments are laid out as in the PTX ISA, "Matrix
+ * Fragments for mma": with group = lane / 4 and place = lane % 4, and E elements in a register,
+ *
+ *   A (m x k)  register r, element e:  row = group + 8 (r % (m/8))       column = E place + e + 4E (r / (m/8))
+ *   B (k x n)  register r, element e:  row = E place + e + 4E (r % kb)   column = group + 8 (r / kb)
+ *   C, D       pair p, element e:      row = group + 8 (p % (m/8))       column = 2 place + e + 8 (p / (m/8))
+ *
+ * where kb = k / 4E, and a pair is two registers, or one register of two f16. The ISA leaves the
+ * layout of wmma fragments open; here it is this one, continued over the larger shapes, and f16
+ * A and B fragments (always 8 registers) repeat it.
+ *
+ * Numerics: products are exact; they are added to C in double, in ascending k, and the sum is
+ * rounded once to nearest (f32, f16). Hardware adds in groups and truncates, so it is less exact,
+ * differently in each generation. tf32 operands lose their low 13 bits. f64 is a chain of fma.
+ * Integer sums are exact, then wrap, or clamp under .satfinite.
+ */
+#include "device_math.h"
+
+enum { F16, BF16, TF32, F32, F64, S8, U8, S4, U4, B1_XOR, B1_AND, S32, E4M3, E5M2 };
+
+uint16_t vg_e4m3_to_f16(uint8_t v);
+uint16_t vg_e5m2_to_f16(uint8_t v);
+
+/* A half of a 32-bit register. */
+typedef uint16_t __attribute__((may_alias)) half_t;
+
+#define MAX_OPERAND (16 * 256) /* elements of A in the largest shape, m16n8k256 */
+#define MAX_RESULT 256
+
+static int bits_of(int type) {
+    switch (type) {
+    case F64: return 64;
+    case F32: case TF32: case S32: return 32;
+    case F16: case BF16: return 16;
+    case S8: case U8: case E4M3: case E5M2: return 8;
+    case S4: case U4: return 4;
+    default: return 1;
+    }
+}
+static int per_register(int type) { return type == F64 ? 1 : 32 / bits_of(type); }
+
+static double float_element(int type, const void *registers, int index, int e) {
+    if (type == F64) return ((const double *)registers)[index];
+    uint32_t word = ((const uint32_t *)registers)[index] >> (e * bits_of(type));
+    switch (type) {
+    case F16: return vg_f16_to_f32((uint16_t)word);
+    case BF16: return vg_bf16_to_f32((uint16_t)word);
+    case E4M3: return vg_f16_to_f32(vg_e4m3_to_f16((uint8_t)word));
+    case E5M2: return vg_f16_to_f32(vg_e5m2_to_f16((uint8_t)word));
+    case TF32: return float_of_bits(word & ~0x1fffu);
+    default: return float_of_bits(word);
+    }
+}
+static int32_t integer_element(int type, const void *registers, int index, int e) {
+    uint32_t word = ((const uint32_t *)registers)[index] >> (e * bits_of(type));
+    switch (type) {
+    case S8: return (int32_t)(word << 24) >> 24;
+    case U8: return (int32_t)(word & 255);
+    case S4: return (int32_t)(word << 28) >> 28;
+    case U4: return (int32_t)(word & 15);
+    default: return (int32_t)(word & 1);
+    }
+}
+
+/* Calls BODY with `index` into the registers, element `e`, and the element's `row` and `column`. */
+#define FOR_A(m, k, type, BODY)                                                                \
+    for (int r = 0; r < (m) * (k) / 32 / per_register(type); r++)                              \
+        for (int lane = 0; lane < WARP; lane++)                                                \
+            for (int e = 0; e < per_register(type); e++) {                                     \
+                int index = r * WARP + lane, row = lane / 4 + 8 * (r % ((m) / 8));             \
+                int column = per_register(type) * (lane % 4 + 4 * (r / ((m) / 8))) + e;        \
+                BODY                                                                           \
+            }
+#define FOR_B(k, n, type, BODY)                                                                \
+    for (int r = 0; r < (k) * (n) / 32 / per_register(type); r++)                              \
+        for (int lane = 0; lane < WARP; lane++)                                                \
+            for (int e = 0; e < per_register(type); e++) {                                     \
+                int blocks = (k) / 4 / per_register(type), index = r * WARP + lane;            \
+                int row = per_register(type) * (lane % 4 + 4 * (r % blocks)) + e;              \
+                int column = lane / 4 + 8 * (r / blocks);                                      \
+                BODY                                                                           \
+            }
+#define FOR_C(m, n, type, BODY)                                                                \
+    for (int p = 0; p < (m) * (n) / 64; p++)                                                   \
+        for (int lane = 0; lane < WARP; lane++)                                                \
+            for (int half = 0; half < 2; half++) {                                             \
+                int packed = (type) == F16, e = packed ? half : 0;                             \
+                int index = (packed ? p : 2 * p + half) * WARP + lane;                         \
+                int row = lane / 4 + 8 * (p % ((m) / 8));                                      \
+                int column = 2 * (lane % 4) + half + 8 * (p / ((m) / 8));                      \
+                BODY                                                                           \
+            }
+
+static void mma_float(int m, int n, int k, int a_type, int b_type, int c_type, int d_type, void *d,
+                      const void *a, const void *b, const void *c) {
+    double left[512], right[512], sum[MAX_RESULT];
+    FOR_A(m, k, a_type, left[row * k + column] = float_element(a_type, a, index, e);)
+    FOR_B(k, n, b_type, right[row * n + column] = float_element(b_type, b, index, e);)
+    FOR_C(m, n, c_type, sum[row * n + column] = float_element(c_type, c, index, e);)
+    for (int i = 0; i < m; i++)
+        for (int block = 0; block < n; block += 8) {
+            double *row = sum + i * n + block;
+            for (int l = 0; l < k; l++)
+                for (int j = 0; j < 8; j++) {
+                    double x = left[i * k + l], y = right[l * n + block + j];
+                    row[j] = a_type == F64 ? vg_fma_f64(x, y, row[j], NEAREST_EVEN) : row[j] + x * y;
+                }
+        }
+    FOR_C(m, n, d_type, {
+        double x = sum[row * n + column];
+        if (d_type == F64)
+            ((double *)d)[index] = canonical_f64(x);
+        else if (d_type == F32)
+            ((uint32_t *)d)[index] = bits_of_float(canonical((float)x));
+        else
+            ((half_t *)d)[2 * index + e] = vg_f64_to_f16(x, NEAREST_EVEN);
+    })
+}
+
+static void mma_integer(int m, int n, int k, int a_type, int b_type, int satfinite, uint32_t *d,
+                        const void *a, const void *b, const uint32_t *c) {
+    int32_t left[MAX_OPERAND], right[MAX_OPERAND / 2], sum[MAX_RESULT];
+    FOR_A(m, k, a_type, left[row * k + column] = integer_element(a_type, a, index, e);)
+    FOR_B(k, n, b_type, right[row * n + column] = integer_element(b_type, b, index, e);)
+    for (int i = 0; i < m * n; i++) sum[i] = 0; /* at most 32 * 255 * 255 or 256: fits */
+    for (int i = 0; i < m; i++)
+        for (int l = 0; l < k; l++)
+            for (int j = 0; j < n; j++) {
+                int32_t x = left[i * k + l], y = right[l * n + j];
+                sum[i * n + j] += a_type == B1_XOR ? x ^ y : a_type == B1_AND ? x & y : x * y;
+            }
+    FOR_C(m, n, S32, {
+        (void)e;
+        int64_t total = (int64_t)(int32_t)c[index] + sum[row * n + column];
+        if (satfinite) {
+            total = total < -0x80000000ll ? -0x80000000ll : total;
+            total = total > 0x7fffffff ? 0x7fffffff : total;
+        }
+        d[index] = (uint32_t)total;
+    })
+}
+
+/* D = A B + C for one warp: mma.sync (row.col) and wmma.mma of shape m x n x k. Types are the enum
+ * above; d may be c. f64 registers have 64 bits, all others 32. */
+void vg_mma(int m, int n, int k, int a_type, int b_type, int c_type, int d_type, int satfinite, void *d,
+            const void *a, const void *b, const void *c) {
+    if (d_type == S32)
+        mma_integer(m, n, k, a_type, b_type, satfinite, d, a, b, c);
+    else
+        mma_float(m, n, k, a_type, b_type, c_type, d_type, d, a, b, c);
+}
+
+/* mma.sync.m8n8k4 of f16: four independent 8x8x4 products, one for each quad pair (lanes 4q..4q+3
+ * and 16+4q..16+4q+3). C and D are f16 (4 registers) or f32 (8 registers). */
+void vg_mma_m8n8k4_f16(int a_is_row, int b_is_row, int c_type, int d_type, uint32_t *d, const uint32_t *a,
+                       const uint32_t *b, const uint32_t *c) {
+    double left[4][8][4], right[4][4][8], sum[4][8][8];
+    const half_t *a_halves = (const half_t *)a, *b_halves = (const half_t *)b;
+    for (int lane = 0; lane < WARP; lane++)
+        for (int i = 0; i < 4; i++) {
+            int pair = lane / 4 % 4, place = lane % 4, upper = lane < 16 ? 0 : 4;
+            int index = (i / 2 * WARP + lane) * 2 + i % 2;
+            double x = vg_f16_to_f32(a_halves[index]), y = vg_f16_to_f32(b_halves[index]);
+            left[pair][(a_is_row ? place : i) + upper][a_is_row ? i : place] = x;
+            right[pair][b_is_row ? place : i][(b_is_row ? i : place) + upper] = y;
+        }
+    for (int step = 0; step < 2; step++) { /* first C into the sums, then the sums into D */
+        int type = step ? d_type : c_type;
+        for (int lane = 0; lane < WARP; lane++)
+            for (int i = 0; i < 8; i++) {
+                int upper = lane < 16 ? 0 : 4;
+                int row = (type == F16 ? lane % 4 : (lane & 1) + (i & 2)) + upper;
+                int column = type == F16 ? i : (i & 4) + (lane & 2) + (i & 1);
+                double *x = &sum[lane / 4 % 4][row][column];
+                int index = type == F16 ? (i / 2 * WARP + lane) : i * WARP + lane;
+                if (!step)
+                    *x = float_element(type, c, index, type == F16 ? i % 2 : 0);
+                else if (type == F16)
+                    ((half_t *)d)[2 * index + i % 2] = vg_f64_to_f16(*x, NEAREST_EVEN);
+                else
+                    d[index] = bits_of_float(canonical((float)*x));
+            }
+        for (int pair = 0; pair < 4 && !step; pair++)
+            for (int i = 0; i < 8; i++)
+                for (int l = 0; l < 4; l++)
+                    for (int j = 0; j < 8; j++) sum[pair][i][j] += left[pair][i][l] * right[pair][l][j];
+    }
+}
+
+/* ldmatrix .m8n8 .b16: `rows[w][lane]` is 32-bit word w of the 16-byte row that `lane` addressed
+ * (lane 8 j + i: row i of matrix j); d has one register for each of `count` (1, 2, 4) matrices. */
+void vg_ldmatrix(uint32_t *d, const uint32_t *rows, int count, int transposed) {
+    for (int j = 0; j < count; j++)
+        for (int lane = 0; lane < WARP; lane++) {
+            int group = lane / 4, place = lane % 4;
+            uint32_t word = rows[place * WARP + 8 * j + group];
+            if (transposed) {
+                const uint32_t *column = rows + group / 2 * WARP + 8 * j;
+                uint32_t low = column[2 * place] >> 16 * (group % 2) & 0xffff;
+                word = low | column[2 * place + 1] >> 16 * (group % 2) << 16;
+            }
+            d[j * WARP + lane] = word;
+        }
+}
+
+/* stmatrix .m8n8 .b16, the inverse: fills `rows` for the lanes that address rows (8 * count). */
+void vg_stmatrix(uint32_t *rows, const uint32_t *s, int count, int transposed) {
+    const half_t *halves = (const half_t *)s;
+    for (int j = 0; j < count; j++)
+        for (int i = 0; i < 8; i++)
+            for (int column = 0; column < 8; column++) {
+                int group = transposed ? column : i, across = transposed ? i : column;
+                int source = (j * WARP + 4 * group + across / 2) * 2 + across % 2;
+                ((half_t *)rows)[(column / 2 * WARP + 8 * j + i) * 2 + column % 2] = halves[source];
+            }
+}
+
+/* movmatrix.sync.aligned.m8n8.trans.b16 */
+void vg_movmatrix(uint32_t *d, const uint32_t *s) {
+    uint32_t rows[4 * WARP];
+    vg_stmatrix(rows, s, 1, 0);
+    vg_ldmatrix(d, rows, 1, 1);
+}

@@ -1,0 +1,240 @@
+"""Arithmetic in every rounding mode against exact rationals rounded by definition."""
+
+from __future__ import annotations
+
+import struct
+from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+# precision, smallest exponent of a unit in the last place, largest finite value
+FORMATS = {
+    "f16": (11, -24, Fraction(65504)),
+    "bf16": (8, -133, (2 - Fraction(1, 128)) * Fraction(2) ** 127),
+    "f32": (24, -149, (2 - Fraction(1, 2**23)) * Fraction(2) ** 127),
+    "f64": (53, -1074, (2 - Fraction(1, 2**52)) * Fraction(2) ** 1023),
+}
+MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
+
+
+def floor_log2(x: Fraction) -> int:
+    """The exponent e with 2^e <= x < 2^(e+1), for x > 0."""
+    e = x.numerator.bit_length() - x.denominator.bit_length()
+    return e if Fraction(2) ** e <= x else e - 1
+
+
+def round_exact(x: Fraction, form: str, mode: str) -> float:
+    """x != 0 rounded once to the format; infinities where the mode overflows to them."""
+    precision, lowest, largest = FORMATS[form]
+    size, negative = abs(x), x < 0
+    unit = Fraction(2) ** max(floor_log2(size) - precision + 1, lowest)
+    count, rest = divmod(size, unit)
+    away = (mode == "rp" and not negative) or (mode == "rm" and negative)
+    if mode == "rn":
+        up = rest * 2 > unit or (rest * 2 == unit and count % 2 == 1)
+    else:
+        up = away and rest > 0
+    rounded = (count + up) * unit
+    if rounded > largest:
+        result = float("inf") if mode == "rn" or away else float(largest)
+    else:
+        result = float(rounded)
+    return -result if negative else result
+
+
+def bits64(x: float) -> bytes:
+    """A float's bits, so that zeros and infinities compare by sign too."""
+    return struct.pack("<d", x)
+
+
+def any_f32() -> st.SearchStrategy[float]:
+    """All floats by bit pattern, weighted to neighbours of powers of two and subnormals."""
+    uniform = st.integers(0, 2**32 - 1)
+    edges = st.builds(
+        lambda e, d, s: ((e << 23) + d) % 2**31 | s << 31,
+        st.integers(0, 254),
+        st.integers(-3, 3),
+        st.integers(0, 1),
+    )
+    word = st.one_of(uniform, edges)
+    return word.map(lambda b: float(np.uint32(b).view(np.float32)))
+
+
+def any_f64() -> st.SearchStrategy[float]:
+    """All doubles by bit pattern, weighted to neighbours of powers of two and subnormals."""
+    edges = st.builds(
+        lambda e, d, s: ((e << 52) + d) % 2**63 | s << 63,
+        st.integers(0, 2046),
+        st.integers(-3, 3),
+        st.integers(0, 1),
+    )
+    word = st.one_of(st.integers(0, 2**64 - 1), edges)
+    return word.map(lambda b: float(np.uint64(b).view(np.float64)))
+
+
+def finite(*values: float) -> bool:
+    return bool(np.isfinite(values).all())
+
+
+def check(actual: float, exact: Fraction, form: str, mode: str, what: object) -> None:
+    if exact:
+        assert bits64(actual) == bits64(round_exact(exact, form, mode)), what
+    else:
+        assert actual == 0, what
+
+
+STRATEGY = {"f32": any_f32(), "f64": any_f64()}
+
+
+@pytest.mark.parametrize("form", ["f32", "f64"])
+@settings(max_examples=500, deadline=None)
+@given(data=st.data(), mode=st.sampled_from(list(MODES)))
+def test_fma_add_mul(device, form, data, mode):
+    a, b, c = (data.draw(STRATEGY[form]) for _ in range(3))
+    if data.draw(st.booleans()) and finite(a * b):
+        with np.errstate(over="ignore"):
+            c = float(np.float32(-a * b)) if form == "f32" else -a * b  # deep cancellation
+    fma = device.function(f"vg_fma_{form}", form, form, form, form, "int")
+    add = device.function(f"vg_add_{form}", form, form, form, "int")
+    mul = device.function(f"vg_mul_{form}", form, form, form, "int")
+    if not finite(a, b, c):
+        with np.errstate(all="ignore"):
+            expected = np.float64(a) * np.float64(b)
+            expected = expected if np.isnan(expected) or finite(a, b) is False else np.float64(0)
+            expected = expected + np.float64(c)
+        actual = fma(a, b, c, MODES[mode])
+        assert np.isnan(actual) if np.isnan(expected) else actual == expected, (a, b, c)
+        return
+    check(fma(a, b, c, MODES[mode]), Fraction(a) * Fraction(b) + Fraction(c), form, mode, (a, b, c))
+    check(add(a, c, MODES[mode]), Fraction(a) + Fraction(c), form, mode, (a, c))
+    check(mul(a, b, MODES[mode]), Fraction(a) * Fraction(b), form, mode, (a, b))
+
+
+@pytest.mark.parametrize("form", ["f32", "f64"])
+@settings(max_examples=500, deadline=None)
+@given(data=st.data(), mode=st.sampled_from(list(MODES)))
+def test_div_sqrt(device, form, data, mode):
+    a, b = (data.draw(STRATEGY[form]) for _ in range(2))
+    div = device.function(f"vg_div_{form}", form, form, form, "int")
+    root = device.function(f"vg_sqrt_{form}", form, form, "int")
+    quotient = div(a, b, MODES[mode])
+    if finite(a, b) and b != 0:
+        check(quotient, Fraction(a) / Fraction(b), form, mode, (a, b))
+    else:
+        with np.errstate(all="ignore"):
+            expected = np.float64(a) / np.float64(b)
+        assert bits64(quotient) == bits64(float(expected)) or (
+            np.isnan(quotient) and np.isnan(expected)
+        )
+    actual = root(a, MODES[mode])
+    if np.isnan(a) or (a < 0):
+        assert np.isnan(actual)
+    elif a == 0 or np.isinf(a):
+        assert bits64(actual) == bits64(a)
+    else:
+        # Scaled so that 200 bits of the root are integral, with a sticky bit for the rest.
+        x = Fraction(a) * Fraction(4) ** 1300
+        floor = isqrt(x.numerator * 4**200 // x.denominator)
+        exact = Fraction(floor, 2**200)
+        if exact * exact != x:
+            exact += Fraction(1, 2**201)
+        check(actual, exact / Fraction(2) ** 1300, form, mode, a)
+
+
+@pytest.mark.parametrize("mode", list(MODES))
+def test_signs_of_zero(device, mode):
+    """IEEE 754, 6.3: x - x is +0, but -0 when rounding down; equal signs keep theirs."""
+    fma = device.function("vg_fma_f32", "f32", "f32", "f32", "f32", "int")
+    mul = device.function("vg_mul_f32", "f32", "f32", "f32", "int")
+    m = MODES[mode]
+    cancelled = -0.0 if mode == "rm" else 0.0
+    assert bits64(fma(2.0, 3.0, -6.0, m)) == bits64(cancelled)
+    assert bits64(fma(0.0, 1.0, -0.0, m)) == bits64(cancelled)
+    assert bits64(fma(-0.0, 1.0, -0.0, m)) == bits64(-0.0)
+    assert bits64(fma(0.0, 1.0, 0.0, m)) == bits64(0.0)
+    assert bits64(mul(0.0, 5.0, m)) == bits64(0.0)
+    assert bits64(mul(-0.0, 5.0, m)) == bits64(-0.0)
+
+
+@settings(max_examples=500, deadline=None)
+@given(x=any_f64(), form=st.sampled_from(["f32", "f16", "bf16"]), mode=st.sampled_from(list(MODES)))
+def test_narrowing_of_f64(device, x, form, mode):
+    call = device.function(f"vg_f64_to_{form}", "f32" if form == "f32" else "u16", "f64", "int")
+    raw = call(x, MODES[mode])
+    if form == "f32":
+        actual = raw
+    elif form == "f16":
+        actual = float(np.uint16(raw).view(np.float16))
+    else:
+        actual = float((np.uint32(raw) << np.uint32(16)).view(np.float32))
+    if np.isnan(x):
+        assert np.isnan(actual) and (form == "f32" or raw == 0x7FFF)
+    elif np.isinf(x) or x == 0:
+        assert bits64(actual) == bits64(x)
+    else:
+        assert bits64(actual) == bits64(round_exact(Fraction(x), form, mode))
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    x=st.one_of(st.integers(-(2**63), 2**64 - 1), st.integers(-70000, 70000)),
+    form=st.sampled_from(["f32", "f64", "f16", "bf16"]),
+    mode=st.sampled_from(list(MODES)),
+)
+def test_integers_round_once(device, x, form, mode):
+    kind = "s64" if x < 2**63 else "u64"
+    call = device.function(
+        f"vg_{kind}_to_{form}", form if form in ("f32", "f64") else "u16", kind, "int"
+    )
+    raw = call(x, MODES[mode])
+    actual = raw
+    if form == "f16":
+        actual = float(np.uint16(raw).view(np.float16))
+    elif form == "bf16":
+        actual = float((np.uint32(raw) << np.uint32(16)).view(np.float32))
+    expected = round_exact(Fraction(x), form, mode) if x else 0.0
+    assert bits64(actual) == bits64(expected)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    words=st.tuples(*(st.integers(0, 65535),) * 3),
+    form=st.sampled_from(["f16", "bf16"]),
+    mode=st.sampled_from(list(MODES)),
+)
+def test_half_fma(device, words, form, mode):
+    array = np.array(words, np.uint16)
+    wide = array.view(np.float16).astype(np.float64)
+    if form == "bf16":
+        wide = (array.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
+    raw = device.function(f"vg_fma_{form}", "u16", "u16", "u16", "u16", "int")(*words, MODES[mode])
+    half = np.uint16(raw)
+    actual = (
+        half.view(np.float16)
+        if form == "f16"
+        else (np.uint32(raw) << np.uint32(16)).view(np.float32)
+    )
+    a, b, c = (float(v) for v in wide)
+    if not finite(a, b, c):
+        with np.errstate(all="ignore"):
+            expected = np.float64(a) * np.float64(b) + np.float64(c)
+        assert raw == 0x7FFF if np.isnan(expected) else float(actual) == expected
+        return
+    check(float(actual), Fraction(a) * Fraction(b) + Fraction(c), form, mode, (a, b, c))
+
+
+def test_warp_fma_matches_the_exact_one(device, baseline):
+    rng = np.random.default_rng(11)
+    a, b, c = (rng.integers(0, 2**32, 32 * 400, dtype=np.uint32).view(np.float32) for _ in range(3))
+    with np.errstate(all="ignore"):
+        c[::3] = -(a[::3] * b[::3])  # cancellation
+        c[1::3] = (a[1::3] * b[1::3]) * np.float32(2.0**-24)  # near ties
+    scalar = device.function("vg_fma_f32", "f32", "f32", "f32", "f32", "int")
+    expected = np.array([scalar(*map(float, v), 0) for v in zip(a, b, c, strict=True)], np.float32)
+    for build in (device, baseline):
+        actual = build.warps("vg_fmaf_v32", a, b, c)
+        np.testing.assert_array_equal(actual.view(np.uint32), expected.view(np.uint32))
