@@ -22,6 +22,7 @@ from grader.errors import InternalError, NotGradableError
 from grader.languages import Artefact, Contract, Parameter, Variant, triton_ptx
 from grader.languages.triton_source import lines_without_other
 from grader.result import Build, Diagnostic, Record
+from grader.sandbox.records import Exit, Limits
 
 NAME = "triton"
 SUFFIXES = (".py",)
@@ -29,6 +30,7 @@ SUFFIXES = (".py",)
 UNDEFINED_LANES = "undefined lanes"
 """Suffix of the checking variants: what a masked load leaves undefined is really undefined."""
 
+LIMITS = Limits(wall_seconds=60, cpu_seconds=60)
 MAX_VARIANTS = 64
 _HEURISTICS = re.compile(r"\bheuristics\b")
 
@@ -58,6 +60,10 @@ class _Reply(Record):
 
     diagnostics: tuple[_Problem, ...]
     variants: tuple[_Compiled, ...]
+
+
+_Answer = tuple[_Reply, tuple[bytes, ...], str]
+"""The child's reply, the PTX of each variant, and what was printed."""
 
 
 def missing() -> str | None:
@@ -94,8 +100,9 @@ def build(
     kept = cache.read(NAME, name)
     answer = _remembered(kept) if kept else None
     if answer is None:
-        answer = _ask(text, file_name, asked)
-        cache.write(NAME, name, _remember(*answer))
+        answer, ended_well = _ask(text, file_name, asked)
+        if ended_well:  # a child that was ended by a limit may do better next time
+            cache.write(NAME, name, _remember(*answer))
     reply, blobs, log = answer
     diagnostics = tuple(
         Diagnostic(
@@ -154,41 +161,47 @@ def _class_of(value: int | float) -> int | float:
     return 16 if value % 16 == 0 else 7
 
 
-def _ask(
-    text: str, file_name: str, contracts: tuple[Contract, ...]
-) -> tuple[_Reply, tuple[bytes, ...], str]:
+def _ask(text: str, file_name: str, contracts: tuple[Contract, ...]) -> tuple[_Answer, bool]:
+    """What the child answers, and whether it ended by itself."""
     from grader import sandbox
 
     reply = sandbox.call(
         "grader.languages.triton:build_job",
         {"file_name": file_name, "contracts": [c.model_dump() for c in contracts]},
         [text.encode()],
-        limits=sandbox.Limits(wall_seconds=60, cpu_seconds=60),
+        limits=LIMITS,
     )
-    ended = reply.exit
+    ended, log = reply.exit, reply.output
     if ended.cause == "refused":
         raise NotGradableError(f"no sandboxed process could be started: {ended.detail}")
     if ended.cause != "exited" or reply.header is None:
-        return _Reply(diagnostics=(_Problem(message=_died(ended)),), variants=()), (), reply.output
+        return (_problem(_died(ended, reply.error)), (), log), False
     try:
         header = _Reply.model_validate(reply.header)
     except ValidationError as error:
         raise InternalError(f"the Triton child sent a malformed reply: {error}") from None
     if len(header.variants) != len(reply.blobs) or len(header.variants) > MAX_VARIANTS:
         message = f"more than {MAX_VARIANTS} compilations: use fewer autotune configurations"
-        return _Reply(diagnostics=(_Problem(message=message),), variants=()), (), reply.output
-    return header, tuple(reply.blobs), reply.output
+        return (_problem(message), (), log), True
+    return (header, tuple(reply.blobs), log), True
 
 
-def _died(ended: Any) -> str:
+def _problem(message: str) -> _Reply:
+    return _Reply(diagnostics=(_Problem(message=message),), variants=())
+
+
+def _died(ended: Exit, error: str) -> str:
     """What to tell a student whose import or compilation ended the child."""
+    seconds = LIMITS.wall_seconds
     return {
-        "wall_timeout": "importing and compiling the file took more than 60 s",
-        "cpu_limit": "importing and compiling the file took more than 60 s of CPU time",
+        "wall_timeout": f"importing and compiling the file took more than {seconds} s",
+        "cpu_limit": f"importing and compiling the file took more than {seconds} s of CPU time",
         "memory": "importing and compiling the file took more memory than a build may have",
+        "processes": "importing the file started processes or threads, which a build may not",
         "output_cap": "importing the file printed more than a build may print",
     }.get(
-        ended.cause, f"Triton's compiler, or the file's own code, ended the build ({ended.detail})"
+        ended.cause,
+        f"Triton's compiler, or the file's own code, ended the build ({error or ended.detail})",
     )
 
 
@@ -200,7 +213,7 @@ def _remember(reply: _Reply, blobs: tuple[bytes, ...], log: str) -> bytes:
     return json.dumps(entry).encode()
 
 
-def _remembered(data: bytes) -> tuple[_Reply, tuple[bytes, ...], str] | None:
+def _remembered(data: bytes) -> _Answer | None:
     try:
         entry = json.loads(data)
         reply = _Reply.model_validate(entry["reply"])
