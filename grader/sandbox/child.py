@@ -35,7 +35,7 @@ def main(request_fd: int, reply_fd: int) -> None:
             if "argv" in order:
                 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
                 os.close(request_fd)
-                os.execve(order["argv"][0], order["argv"], order["environment"])
+                os.execve(order["program"], order["argv"], order["environment"])
         except (SandboxUnavailable, OSError) as error:
             write_frame(reply_fd, Kind.REFUSED, {"error": str(error)})
             os._exit(0)

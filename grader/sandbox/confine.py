@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
 import sys
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
+from grader.sandbox import capabilities, landlock, seccomp
 from grader.sandbox.records import GIB, Limits
 
 PR_SET_PDEATHSIG = 1
@@ -25,7 +28,8 @@ class Confinement:
     """Everything a child must know to confine itself.
 
     `read` and `write` are the only paths it may open (the private directory `scratch` is in
-    `write`); `layers` are the kernel layers that the parent's probes found and that must hold.
+    `write`); `layers` are the layers that the parent found here and that must hold; `starting`
+    allows new processes and programs.
     """
 
     limits: Limits
@@ -33,6 +37,7 @@ class Confinement:
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     layers: tuple[str, ...] = ()
+    starting: bool = False
 
     def to_order(self) -> dict[str, Any]:
         """As JSON."""
@@ -57,10 +62,33 @@ def confine(confinement: Confinement, keep: tuple[int, ...]) -> None:
     close_descriptors(keep)
     limit_resources(confinement.limits)
     if sys.platform.startswith("linux"):
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
-            raise SandboxUnavailable("no_new_privs: " + os.strerror(ctypes.get_errno()))
-        libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+        _die_first()
+        _no_new_privileges()
+        capabilities.drop()
+        _only_thread()
+        if "landlock" in confinement.layers:
+            landlock.restrict(confinement.read, confinement.write)
+        if "seccomp" in confinement.layers:
+            seccomp.restrict(starting=confinement.starting)
+
+
+def _die_first() -> None:
+    """Be what the kernel ends when memory runs out, and end when the parent does."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+
+
+def _no_new_privileges() -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+        raise SandboxUnavailable("no_new_privs: " + os.strerror(ctypes.get_errno()))
+
+
+def _only_thread() -> None:
+    # Landlock and seccomp confine the calling thread; another one would stay free.
+    if len(list(Path("/proc/self/task").iterdir())) != 1:
+        raise SandboxUnavailable("the child had more than one thread before it was confined")
 
 
 def close_descriptors(keep: tuple[int, ...]) -> None:

@@ -1,0 +1,61 @@
+"""Bubblewrap: a process that sees no other files, processes or network at all (bwrap(1)).
+
+On top of the other layers, where the program is installed and a probe passes: Landlock lets a
+process ask whether a path exists, here the path does not.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import subprocess
+
+from grader.sandbox.confine import Confinement
+from grader.sandbox.paths import interpreter_file, toolkit
+
+PROBE_SECONDS = 10
+
+
+@functools.cache
+def missing() -> str | None:
+    """Why bubblewrap cannot be used here, or None after it really ran a program."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return "bwrap is not installed"
+    words = [*_prefix(program, toolkit(), ()), interpreter_file(), "-I", "-S", "-c", ""]
+    try:
+        done = subprocess.run(words, capture_output=True, timeout=PROBE_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bwrap: {error}"
+    if done.returncode:
+        return done.stderr.decode(errors="replace").strip()[:200] or "its probe failed"
+    return None
+
+
+@functools.cache
+def version() -> str:
+    """What `bwrap --version` says."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return ""
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def wrapped(argv: list[str], confinement: Confinement) -> list[str]:
+    """`argv` under bubblewrap, with the paths of `confinement` and nothing else."""
+    program = shutil.which("bwrap") or "bwrap"
+    prefix = _prefix(program, confinement.read, confinement.write)
+    return [*prefix, "--chdir", confinement.scratch, "--", *argv]
+
+
+def _prefix(program: str, read: tuple[str, ...], write: tuple[str, ...]) -> list[str]:
+    # A new session would take the child out of the process group that is watched; `start` has
+    # given it a session of its own already.
+    words = [program, "--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev"]
+    binds = dict.fromkeys(read, "--ro-bind-try")
+    binds |= dict.fromkeys(write, "--bind-try")
+    for path in sorted(binds):  # a folder before what is in it
+        if not path.startswith(("/proc/", "/dev/")) or path.startswith("/dev/nvidia"):
+            words += [binds[path], path, path]
+    return words

@@ -1,0 +1,92 @@
+"""`call` and `run`: one of our functions, or a program, in a child that can reach nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.sandbox.channel import Kind, encode
+from grader.sandbox.confine import Confinement
+from grader.sandbox.layers import available
+from grader.sandbox.paths import WRITABLE_DEVICES, toolkit
+from grader.sandbox.records import Exit, Limits, Reply
+from grader.sandbox.start import converse, environment, scratch_directory
+from grader.sandbox.supervise import Heard
+
+DEFAULT_LIMITS = Limits()
+Paths = Sequence[str | Path]
+
+
+def call(
+    job: str,
+    request: dict[str, Any],
+    blobs: Sequence[bytes] = (),
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    read: Paths = (),
+    write: Paths = (),
+) -> Reply:
+    """Run `job` ("package.module:function") in a sandboxed child and return what it replied.
+
+    The function takes `(request: dict, blobs: list[bytes])` and returns the same pair; a generator
+    function yields such pairs early (`Reply.frames`) and returns the last. `read` and `write` are
+    what it may open besides Python, its packages and the system's libraries. Its working directory
+    is private, empty, and gone afterwards. With `limits.processes` 0 it can start no program.
+    """
+    with scratch_directory() as scratch:
+        confinement = _confinement(limits, scratch, read, write, starting=limits.processes > 0)
+        order = {**confinement.to_order(), "job": job}
+        pieces = [*encode(Kind.REQUEST, order), *encode(Kind.REQUEST, request, blobs)]
+        exit_, heard = converse(pieces, confinement)
+    return _reply(exit_, heard)
+
+
+def run(
+    argv: Sequence[str | Path],
+    *,
+    read: Paths = (),
+    write: Paths = (),
+    limits: Limits = DEFAULT_LIMITS,
+    extra_environment: Mapping[str, str] | None = None,
+) -> Exit:
+    """Run the program `argv[0]` (an absolute path) with no standard input.
+
+    It may read the program itself, `read`, and what `call` says; it may write below `write` and in
+    its private working directory. Relative paths in `argv` are taken from that directory.
+    """
+    words = [str(word) for word in argv]
+    with scratch_directory() as scratch:
+        confinement = _confinement(limits, scratch, [words[0], *read], write, starting=True)
+        order = {
+            **confinement.to_order(),
+            "program": os.path.realpath(words[0]),
+            "argv": words,
+            "environment": environment(scratch, extra_environment),
+        }
+        exit_, _ = converse(encode(Kind.REQUEST, order), confinement)
+    return exit_
+
+
+def _confinement(
+    limits: Limits, scratch: Path, read: Paths, write: Paths, *, starting: bool
+) -> Confinement:
+    return Confinement(
+        limits=limits,
+        scratch=str(scratch),
+        read=(*toolkit(), *(str(Path(path).resolve()) for path in read)),
+        write=(*WRITABLE_DEVICES, str(scratch), *(str(Path(path).resolve()) for path in write)),
+        layers=available(),
+        starting=starting,
+    )
+
+
+def _reply(exit_: Exit, heard: Heard) -> Reply:
+    frames = tuple(heard.frames)
+    if heard.last is None:
+        return Reply(exit_, None, frames=frames, error=exit_.detail)
+    kind, frame = heard.last
+    if kind is Kind.LAST and exit_.cause == "exited":
+        return Reply(exit_, frame.header, frame.blobs, frames)
+    return Reply(exit_, None, frames=frames, error=str(frame.header.get("error", exit_.detail)))

@@ -1,0 +1,121 @@
+"""Which layers of the sandbox hold on this machine.
+
+`available` is a quick question to the kernel, asked before every call; what it names, the child
+must manage to put on, or it refuses to go on. `layers` starts a child that tries to break out.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import tempfile
+from dataclasses import dataclass
+from typing import Any
+
+from grader.errors import NotGradableError
+from grader.sandbox import bubblewrap, landlock, seatbelt, seccomp
+from grader.sandbox.channel import Kind, encode
+from grader.sandbox.confine import Confinement
+from grader.sandbox.paths import WRITABLE_DEVICES, toolkit
+from grader.sandbox.records import Limits
+from grader.sandbox.start import converse, scratch_directory
+
+PROBE_LIMITS = Limits(wall_seconds=20, cpu_seconds=20)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: what it is here (an ABI, a version), or why it is missing."""
+
+    name: str
+    on: bool
+    detail: str = ""
+
+
+@functools.cache
+def missing() -> dict[str, str | None]:
+    """Every layer of this platform and why it is missing, or None, by the quick questions."""
+    if sys.platform == "darwin":
+        return {"seatbelt": seatbelt.missing()}
+    no_landlock = None if landlock.abi() else "the kernel has none, or it is switched off"
+    return {
+        "bubblewrap": bubblewrap.missing(),
+        "landlock": no_landlock,
+        "seccomp": seccomp.missing(),
+    }
+
+
+def available() -> tuple[str, ...]:
+    """The layers that a child is ordered to put on."""
+    return tuple(name for name, reason in missing().items() if reason is None)
+
+
+@functools.cache
+def layers() -> tuple[Layer, ...]:
+    """Every layer, each after a child really tried to get past it; for `grade devices`."""
+    plain = Layer("process", True, "own session, limits, no capabilities, clean environment")
+    return (plain, *(_layer(name, reason) for name, reason in missing().items()))
+
+
+def _layer(name: str, reason: str | None) -> Layer:
+    reason = reason or _broken(name)
+    return Layer(name, reason is None, reason or _detail(name))
+
+
+def _detail(name: str) -> str:
+    if name == "landlock":
+        abi = landlock.abi()
+        return "; ".join(filter(None, (f"ABI {abi}", landlock.describe(abi))))
+    return {
+        "bubblewrap": bubblewrap.version(),
+        "seccomp": "allow-list of system calls",
+        "seatbelt": "untested by the authors",
+    }[name]
+
+
+def _broken(name: str) -> str | None:
+    """How a child got past layer `name` alone, or None."""
+    with scratch_directory() as scratch, tempfile.NamedTemporaryFile(prefix="grade-") as forbidden:
+        confinement = Confinement(
+            limits=PROBE_LIMITS,
+            scratch=str(scratch),
+            read=toolkit(),
+            write=(str(scratch), *WRITABLE_DEVICES),
+            layers=(name,),
+        )
+        order = {**confinement.to_order(), "job": "grader.sandbox.probes:look"}
+        request = {"forbidden": forbidden.name}
+        pieces = [*encode(Kind.REQUEST, order), *encode(Kind.REQUEST, request)]
+        exit_, heard = converse(pieces, confinement)
+    if heard.last is None or heard.last[0] is not Kind.LAST:
+        return exit_.detail or exit_.output.strip()[-200:] or f"its probe {exit_.cause}"
+    return _got_past(name, heard.last[1].header)
+
+
+def _got_past(name: str, found: dict[str, Any]) -> str | None:
+    signs = {
+        "bubblewrap": ("exists", "opened"),
+        "landlock": ("opened",),
+        "seccomp": ("connected", "forked"),
+        "seatbelt": ("opened", "connected", "forked"),
+    }
+    past = [sign for sign in signs[name] if found.get(sign) is not False]
+    return "its probe got through: " + ", ".join(past) if past else None
+
+
+def is_strong() -> bool:
+    """Whether files, processes and network are closed: what a batch and CI ask for."""
+    on = {layer.name for layer in layers() if layer.on}
+    return "seatbelt" in on or {"landlock", "seccomp"} <= on
+
+
+def demand(*, weak_is_allowed: bool = False) -> None:
+    """Raise NotGradableError unless the sandbox is strong, or a flag said that weak will do."""
+    if weak_is_allowed or is_strong():
+        return
+    why = "; ".join(f"{layer.name}: {layer.detail}" for layer in layers() if not layer.on)
+    raise NotGradableError(
+        f"expected Landlock and seccomp (or Seatbelt) around every submission, but {why}",
+        hint="Use a Linux kernel with Landlock (5.13 or later); if you trust every submission,"
+        " --weak-sandbox grades without it.",
+    )
