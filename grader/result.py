@@ -210,6 +210,7 @@ class NoteClaim(Record):
     claim: str
     verdict: Literal["right", "partly", "wrong", "unknown"]
     reason: str
+    line: int | None = None
 
 
 class NoteEntry(Record):
@@ -221,6 +222,32 @@ class NoteEntry(Record):
     verdict: Literal["right", "partly", "wrong", "unknown"]
     claims: tuple[NoteClaim, ...] = ()
     citation: str | None = None
+    line: int | None = None
+
+
+class NotesRubric(Record):
+    """Points per claim of a note, and how many kernels (framework and backend) are asked for."""
+
+    kernels: int = Field(default=1, ge=1, le=8)
+    points: dict[
+        Literal[
+            "version",
+            "path",
+            "global_id",
+            "bounds_check",
+            "operation",
+            "elements_per_thread",
+            "differs_from_mine",
+        ],
+        int,
+    ] = {
+        "path": 3,
+        "global_id": 2,
+        "bounds_check": 2,
+        "operation": 2,
+        "elements_per_thread": 1,
+        "differs_from_mine": 1,
+    }
 
 
 class Notes(Record):
@@ -229,6 +256,7 @@ class Notes(Record):
     file: str | None = None
     problems: tuple[Diagnostic, ...] = ()
     entries: tuple[NoteEntry, ...] = ()
+    rubric: NotesRubric | None = None
 
 
 class SourceFile(Record):
