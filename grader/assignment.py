@@ -144,6 +144,6 @@ def _known_keys() -> list[str]:
     """Every key of the schema, as it is written in the file."""
     sections = [kind for kind in vars(assignment_schema).values()
                 if isinstance(kind, type) and issubclass(kind, Section)]  # fmt: skip
-    return sorted({
-        field.alias or name for kind in sections for name, field in kind.model_fields.items()
-    })
+    return sorted(
+        {field.alias or name for kind in sections for name, field in kind.model_fields.items()}
+    )

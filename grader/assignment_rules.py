@@ -139,9 +139,7 @@ def _key(launch: Launch, i: int, language: Language, key: str) -> Path:
     return ("launch", i, key)
 
 
-def _geometry(
-    launch: Launch, i: int, language: Language, known: set[str]
-) -> Iterator[Problem]:
+def _geometry(launch: Launch, i: int, language: Language, known: set[str]) -> Iterator[Problem]:
     keys = launch.keys(language)
     needed = ("args", "grid") if language == "triton" else ("args", "grid", "block")
     for key in needed:

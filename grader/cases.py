@@ -288,9 +288,7 @@ def _argument(
         return Argument(name=text, kind="buffer", dtype=dtype)
     if assignment.scalar(text) is not None:
         return Argument(name=text, kind="scalar", dtype=dtype)
-    return Argument(
-        name=text, kind="number", dtype=dtype, value=_number(assignment, text, values)
-    )
+    return Argument(name=text, kind="number", dtype=dtype, value=_number(assignment, text, values))
 
 
 def _dim3(assignment: Assignment, extent: Extent, values: Mapping[str, int]) -> Dim3:

@@ -205,12 +205,16 @@ class Score(Record):
 
 
 class NoteClaim(Record):
-    """One claim of a note: right, partly, wrong or unknown, and a reason to learn from."""
+    """One claim of a note: right, partly, wrong or unknown, and a reason to learn from.
+
+    `line` is that of the notes file; `out_of` the points the assignment gives for the claim.
+    """
 
     claim: str
     verdict: Literal["right", "partly", "wrong", "unknown"]
     reason: str
     line: int | None = None
+    out_of: int | None = None
 
 
 class NoteEntry(Record):
@@ -225,38 +229,12 @@ class NoteEntry(Record):
     line: int | None = None
 
 
-class NotesRubric(Record):
-    """Points per claim of a note, and how many kernels (framework and backend) are asked for."""
-
-    kernels: int = Field(default=1, ge=1, le=8)
-    points: dict[
-        Literal[
-            "version",
-            "path",
-            "global_id",
-            "bounds_check",
-            "operation",
-            "elements_per_thread",
-            "differs_from_mine",
-        ],
-        int,
-    ] = {
-        "path": 3,
-        "global_id": 2,
-        "bounds_check": 2,
-        "operation": 2,
-        "elements_per_thread": 1,
-        "differs_from_mine": 1,
-    }
-
-
 class Notes(Record):
     """The notes file: its form, and what was found out about each entry."""
 
     file: str | None = None
     problems: tuple[Diagnostic, ...] = ()
     entries: tuple[NoteEntry, ...] = ()
-    rubric: NotesRubric | None = None
 
 
 class SourceFile(Record):

@@ -174,9 +174,7 @@ def _read_all(
     return tuple(sources)
 
 
-def _read_notes(
-    folder: Path, assignment: Assignment, mentions: list[str]
-) -> SourceFile | None:
+def _read_notes(folder: Path, assignment: Assignment, mentions: list[str]) -> SourceFile | None:
     """`notes.toml`, or the Markdown note of the same stem; a bad one does not stop the kernel."""
     if assignment.notes is None:
         return None

@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from grader.notes import claims, facts, form, ladder, paths
 from grader.notes.form import FACTS, FactClaim, Kernel
 from grader.notes.ladder import Place, Ref, Verdict
 from grader.notes.sources import Sources
-from grader.result import Diagnostic, NoteClaim, NoteEntry, Notes
+from grader.result import NoteClaim, NoteEntry
 
-CLAIMS = ("version", "path", *FACTS, "elements_per_thread", "differs_from_mine")
 _NOTHING = re.compile(
     r"^\W*(nothing|none|no|not at all|same|the same|identical|it (is|'s) the same|n/?a)\b.{0,40}$"
     r"|\bno differences?\b|\bidentical\b|\bdoes not differ\b|\bdoesn't differ\b",
     re.I | re.S,
 )
-
-
-def check_file(path: Path, use: Sources, name: str | None = None) -> Notes:
-    """Reads and checks one notes file."""
-    read = form.read(path, name)
-    entries = tuple(entry(kernel, use) for kernel in read.kernels)
-    return Notes(file=read.name, problems=read.problems, entries=entries)
-
-
-def check_folder(folder: Path, use: Sources) -> Notes:
-    """Finds, reads and checks the notes of a folder; a missing note is a problem of form."""
-    found = form.find(folder)
-    if found is None:
-        missing = Diagnostic(
-            file="notes.toml", line=None, severity="error",
-            message="expected notes.toml (or NOTES.md with the same in front), found neither",
-        )  # fmt: skip
-        return Notes(file=None, problems=(missing,))
-    return check_file(found, use)
 
 
 def entry(kernel: Kernel, use: Sources) -> NoteEntry:
@@ -45,7 +24,7 @@ def entry(kernel: Kernel, use: Sources) -> NoteEntry:
     backend = kernel.backend or _backend(places)
     found: dict[str, tuple[Verdict, str]] = {
         "version": (ref.verdict, ref.reason),
-        "path": path_claim(kernel, places, ref, backend),
+        "file": file_claim(kernel, places, ref, backend),
     }
     for fact in FACTS:
         found[fact] = claims.judge(fact, kernel.facts.get(fact), places, ref)
@@ -79,7 +58,7 @@ def _places(kernel: Kernel, use: Sources) -> tuple[str | None, tuple[Place, ...]
     return version, tuple(ladder.locate(one, ref, use) for one in written)
 
 
-def path_claim(
+def file_claim(
     kernel: Kernel, places: tuple[Place, ...], ref: Ref, backend: str | None
 ) -> tuple[Verdict, str]:
     """Whether the files of an entry, taken together, are where the add runs."""
@@ -216,10 +195,10 @@ def differs_claim(kernel: Kernel, backend: str | None, ref: Ref) -> tuple[Verdic
 
 
 def entry_verdict(found: dict[str, tuple[Verdict, str]]) -> Verdict:
-    """The path decides whether an entry is wrong or unknown; any lost claim makes it partly."""
-    path = found["path"][0]
-    if path in ("wrong", "unknown"):
-        return path
+    """The files decide whether an entry is wrong or unknown; any lost claim makes it partly."""
+    file = found["file"][0]
+    if file in ("wrong", "unknown"):
+        return file
     told = [verdict for claim, (verdict, _) in found.items() if claim != "version"]
     return "right" if all(v in ("right", "unknown") for v in told) else "partly"
 
@@ -242,7 +221,7 @@ def _backend(places: tuple[Place, ...]) -> str | None:
 
 
 def _line_of(kernel: Kernel, claim: str) -> int:
-    if claim == "path":
+    if claim == "file":
         return kernel.files[0].line if kernel.files else kernel.line
     fact: FactClaim | None = kernel.facts.get(claim)
     return fact.line if fact else kernel.lines.get(claim, kernel.line)

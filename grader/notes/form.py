@@ -125,37 +125,44 @@ def _opens_front(path: Path) -> bool:
         return file.read(8).lstrip(b"\xef\xbb\xbf")[:3] in (b"+++", b"---")
 
 
-def read(path: Path, name: str | None = None) -> Form:
-    """Reads one notes file. `name` is how messages call it (default: its file name)."""
-    name = name or path.name
-
-    def refuse(message: str, line: int | None = None) -> Form:
-        return Form(
-            name, (), (Diagnostic(file=name, line=line, severity="error", message=message),)
-        )
-
+def read(path: Path) -> Form:
+    """Reads one notes file."""
     size = path.stat().st_size
     if size > MAX_BYTES:
-        return refuse(f"expected at most {MAX_BYTES // 1024} KiB, found {size // 1024} KiB")
+        return _refused(
+            path.name, None, f"expected at most {MAX_BYTES >> 10} KiB, found {size >> 10}"
+        )
     content = path.read_bytes()
     try:
-        text = content.decode("utf-8-sig")
+        return parse(content.decode("utf-8-sig"), path.name)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        return refuse("expected UTF-8 text, found other bytes", line)
+        return _refused(path.name, line, "expected UTF-8 text, found other bytes")
+
+
+def parse(text: str, name: str) -> Form:
+    """Reads the text of a notes file; `name` decides whether it is Markdown, and is in messages."""
+    if len(text) > MAX_BYTES:
+        return _refused(
+            name, None, f"expected at most {MAX_BYTES >> 10} KiB, found {len(text) >> 10}"
+        )
     text = text.replace("\r\n", "\n")
     first = 0
-    if path.suffix.lower() in (".md", ".markdown"):
+    if name.lower().endswith((".md", ".markdown")):
         cut = _front_matter(text)
         if isinstance(cut, str):
-            return refuse(cut, 1)
+            return _refused(name, 1, cut)
         first, text = cut
     try:
         values, lines = toml_lines.read(text)
     except toml_lines.TomlError as error:
         at = error.line + first if error.line else None
-        return refuse(f"this is not valid TOML: {error.message}", at)
+        return _refused(name, at, f"this is not valid TOML: {error.message}")
     return _Reader(name, {path: line + first for path, line in lines.items()}).form(values)
+
+
+def _refused(name: str, line: int | None, message: str) -> Form:
+    return Form(name, (), (Diagnostic(file=name, line=line, severity="error", message=message),))
 
 
 def _front_matter(text: str) -> tuple[int, str] | str:
