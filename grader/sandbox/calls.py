@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from grader.sandbox.paths import WRITABLE_DEVICES, toolkit
 from grader.sandbox.records import Exit, Limits, Reply
 from grader.sandbox.start import converse, environment, scratch_directory
 from grader.sandbox.supervise import Heard
+from grader.sandbox.warm import Warm
 
+WRAPPERS = ("bubblewrap", "seatbelt")
 DEFAULT_LIMITS = Limits()
 Paths = Sequence[str | Path]
 
@@ -27,6 +30,7 @@ def call(
     limits: Limits = DEFAULT_LIMITS,
     read: Paths = (),
     write: Paths = (),
+    warm: Warm | None = None,
 ) -> Reply:
     """Run `job` ("package.module:function") in a sandboxed child and return what it replied.
 
@@ -34,12 +38,17 @@ def call(
     function yields such pairs early (`Reply.frames`) and returns the last. `read` and `write` are
     what it may open besides Python, its packages and the system's libraries. Its working directory
     is private, empty, and gone afterwards. With `limits.processes` 0 it can start no program.
+    `warm` forks the child from a process that has imported already; what is read then must be
+    among what that process was given.
     """
-    with scratch_directory() as scratch:
+    with scratch_directory(warm.folder if warm else None) as scratch:
         confinement = _confinement(limits, scratch, read, write, starting=limits.processes > 0)
+        if warm:  # the wrapper, where there is one, is around the warm process
+            layers = tuple(name for name in warm.layers if name not in WRAPPERS)
+            confinement = replace(confinement, layers=layers)
         order = {**confinement.to_order(), "job": job}
         pieces = [*encode(Kind.REQUEST, order), *encode(Kind.REQUEST, request, blobs)]
-        exit_, heard = converse(pieces, confinement)
+        exit_, heard = converse(pieces, confinement, warm.fork if warm else None)
     return _reply(exit_, heard)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from grader.sandbox.confine import Confinement
 from grader.sandbox.paths import import_path, interpreter_file
 from grader.sandbox.records import Exit
 from grader.sandbox.removal import remove_tree
-from grader.sandbox.supervise import Ended, Heard, Pipes, watch
+from grader.sandbox.supervise import Child, Ended, Heard, Pipes, watch
 
 # OpenBLAS picks wrong kernels on some virtual machines unless told; one thread per library, since
 # a batch runs one child per core already.
@@ -28,9 +29,9 @@ SHELL_SIGNAL = 128
 
 
 @contextlib.contextmanager
-def scratch_directory() -> Iterator[Path]:
+def scratch_directory(inside: Path | None = None) -> Iterator[Path]:
     """A private temporary directory (mode 700), emptied and removed afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="grade-")).resolve()
+    folder = Path(tempfile.mkdtemp(prefix="grade-", dir=inside)).resolve()
     try:
         yield folder
     finally:
@@ -74,6 +75,7 @@ class Started:
 
     process: subprocess.Popen[bytes]
     wrapped: bool = False
+    inherited_bytes: int = 0
     result: Ended | None = None
 
     @property
@@ -96,29 +98,56 @@ class Started:
             os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def converse(pieces: Sequence[bytes], confinement: Confinement) -> tuple[Exit, Heard]:
-    """Start a fresh child, say `pieces` to it and watch it to its end."""
+def spawn(
+    module: str,
+    arguments: Sequence[str],
+    confinement: Confinement,
+    *,
+    keep: Sequence[int],
+    output_fd: int,
+) -> subprocess.Popen[bytes]:
+    """Start `module`'s `launch()` in its own session, under the wrapper that the layers name."""
+    argv = interpreter(module, *arguments)
+    if "bubblewrap" in confinement.layers:
+        argv = bubblewrap.wrapped(argv, confinement)
+    if "seatbelt" in confinement.layers:
+        argv = seatbelt.wrapped(argv, confinement)
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=output_fd,
+        stderr=output_fd,
+        cwd=confinement.scratch,
+        env=environment(Path(confinement.scratch)),
+        pass_fds=tuple(keep),
+        start_new_session=True,
+    )
+
+
+def start(confinement: Confinement, request_fd: int, reply_fd: int, output_fd: int) -> Started:
+    """Start a child that reads its order from `request_fd`."""
+    fds = (request_fd, reply_fd)
+    words = tuple(str(fd) for fd in fds)
+    process = spawn("grader.sandbox.child", words, confinement, keep=fds, output_fd=output_fd)
+    return Started(process, wrapped="bubblewrap" in confinement.layers)
+
+
+Start = Callable[[int, int, int], Child]
+
+
+def converse(
+    pieces: Sequence[bytes], confinement: Confinement, start_child: Start | None = None
+) -> tuple[Exit, Heard]:
+    """Start a child (in a fresh interpreter, or as told), say `pieces` to it, watch it to its end.
+
+    `start_child` takes the child's ends of the three pipes: request, reply, output.
+    """
     request_in, request_out = os.pipe()
     reply_in, reply_out = os.pipe()
     output_in, output_out = os.pipe()
-    pipes = Pipes(request_out, reply_in, output_in)
     try:
-        argv = interpreter("grader.sandbox.child", str(request_in), str(reply_out))
-        wrapped = "bubblewrap" in confinement.layers
-        if wrapped:
-            argv = bubblewrap.wrapped(argv, confinement)
-        if "seatbelt" in confinement.layers:
-            argv = seatbelt.wrapped(argv, confinement)
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=output_out,
-            stderr=output_out,
-            cwd=confinement.scratch,
-            env=environment(Path(confinement.scratch)),
-            pass_fds=(request_in, reply_out),
-            start_new_session=True,
-        )
+        starter = start_child or functools.partial(start, confinement)
+        child = starter(request_in, reply_out, output_out)
     except BaseException:
         for fd in (request_out, reply_in, output_in):
             os.close(fd)
@@ -126,4 +155,4 @@ def converse(pieces: Sequence[bytes], confinement: Confinement) -> tuple[Exit, H
     finally:
         for fd in (request_in, reply_out, output_out):
             os.close(fd)
-    return watch(Started(process, wrapped), pieces, pipes, confinement)
+    return watch(child, pieces, Pipes(request_out, reply_in, output_in), confinement)

@@ -53,6 +53,11 @@ class Child(Protocol):
         """As the parent sees it; None while it is not known yet."""
         ...
 
+    @property
+    def inherited_bytes(self) -> int:
+        """Resident memory it was born with and is not charged for."""
+        ...
+
     def ended(self) -> Ended | None:
         """How it ended, or None while it runs; never blocks."""
         ...
@@ -107,8 +112,9 @@ def watch(
             use = usage.of_group(child.pid, alone=alone)
             # Looking through all of /proc takes a while where much runs: a tenth of the time.
             next_tick = now + max(TICK_SECONDS, 10 * (time.monotonic() - now))
-            peak = max(peak, use.resident_bytes)
-            heard.over = _over(use, limits, wrapper)
+            resident = use.resident_bytes - child.inherited_bytes
+            peak = max(peak, resident)
+            heard.over = _over(resident, use, limits, wrapper)
             if heard.over is None and ticks % DISK_TICKS == 0:
                 heard.over = _over_disk(scratch, limits)
             ticks += 1
@@ -137,8 +143,10 @@ def watch(
     return exit_, heard
 
 
-def _over(use: usage.Usage, limits: Limits, wrapper: int) -> tuple[Cause, str] | None:
-    if use.resident_bytes > limits.memory_bytes:
+def _over(
+    resident: int, use: usage.Usage, limits: Limits, wrapper: int
+) -> tuple[Cause, str] | None:
+    if resident > limits.memory_bytes:
         return "memory", f"used more than {limits.memory_bytes >> 20} MiB"
     if use.processes > limits.processes + 1 + wrapper:
         return "processes", f"started more than {limits.processes} processes"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -63,3 +64,15 @@ def many_files(request, blobs):
 def thread_bomb(request, blobs):
     while True:
         threading.Thread(target=time.sleep, args=(100,), daemon=True).start()
+
+
+def loaded(request, blobs):
+    return {name: name in sys.modules for name in request["modules"]}, []
+
+
+SEEN = []
+
+
+def remembers(request, blobs):
+    SEEN.append(1)
+    return {"seen": len(SEEN)}, []

@@ -1,0 +1,89 @@
+"""A warm process gives the same answers as a fresh one, and outlives whatever its children do."""
+
+import os
+import signal
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import jobs
+import pytest
+
+from grader.sandbox import Limits, Warm, WarmUnavailable, call
+
+READ = [Path(jobs.__file__)]
+
+
+@pytest.fixture(scope="module")
+def warm():
+    with Warm(["json.tool", "numpy"], read=READ) as process:
+        yield process
+
+
+def do(warm, job, request=None, blobs=(), **limits):
+    limits.setdefault("wall_seconds", 20)
+    return call(f"jobs:{job}", request or {}, blobs, limits=Limits(**limits), read=READ, warm=warm)
+
+
+def test_reply_blobs_and_frames(warm):
+    blobs = [b"x" * 3_000_000, b""]
+    reply = do(warm, "echo", {"a": 1}, blobs)
+    assert (reply.header, list(reply.blobs)) == ({"a": 1}, blobs)
+    assert [frame.header for frame in do(warm, "early").frames] == [{"n": 1}]
+
+
+def test_modules_are_imported_already(warm):
+    assert do(warm, "loaded", {"modules": ["json.tool", "numpy"]}).header == {
+        "json.tool": True,
+        "numpy": True,
+    }
+
+
+def test_nothing_stays_from_one_call_to_the_next(warm):
+    assert do(warm, "remembers").header == {"seen": 1}
+    assert do(warm, "remembers").header == {"seen": 1}
+
+
+@pytest.mark.parametrize(
+    ("job", "limits", "cause"),
+    [
+        ("spin", {"wall_seconds": 0.3}, "wall_timeout"),
+        ("spin", {"cpu_seconds": 1}, "cpu_limit"),
+        ("eat", {"memory_bytes": 200 << 20}, "memory"),
+        ("prints", {}, "output_cap"),
+        ("big_file", {"disk_bytes": 1 << 20}, "output_cap"),
+        ("thread_bomb", {}, "processes"),
+        ("dies", {}, "signalled"),
+    ],
+)
+def test_causes(warm, job, limits, cause):
+    reply = do(warm, job, **limits)
+    assert (reply.exit.cause, reply.header) == (cause, None)
+    assert do(warm, "echo", {"still": "there"}).header == {"still": "there"}
+
+
+def test_calls_from_several_threads(warm):
+    with ThreadPoolExecutor(4) as pool:
+        replies = list(pool.map(lambda n: do(warm, "echo", {"n": n}).header, range(12)))
+    assert replies == [{"n": n} for n in range(12)]
+
+
+def test_a_dead_warm_process_is_started_again(warm):
+    os.killpg(warm._process.pid, signal.SIGKILL)
+    time.sleep(0.1)
+    assert do(warm, "echo", {"n": 1}).header == {"n": 1}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts /proc/self/fd")
+def test_no_descriptor_is_left_open(warm):
+    do(warm, "echo")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        do(warm, "echo")
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_module_that_is_not_there():
+    with pytest.raises(WarmUnavailable, match="no_such_module"), Warm(["no_such_module"]):
+        pass
