@@ -215,7 +215,6 @@ def _tolerances(assignment: Assignment) -> Iterator[Problem]:
 
 
 def _cases(assignment: Assignment) -> Iterator[Problem]:
-    constants = {constant.name: constant for constant in assignment.constants}
     needed = {name for name, size in assignment.sizes.items() if size.default is None}
     for i, case in enumerate(assignment.cases):
         for name, value in case.sizes.items():
@@ -228,10 +227,11 @@ def _cases(assignment: Assignment) -> Iterator[Problem]:
         for name in sorted(needed - set(case.sizes)):
             yield ("case", i, "sizes"), f"the size {name!r} is missing"
         for name, number in case.constants.items():
-            constant = constants.get(name)
-            if constant is None:
+            declared = [c for c in assignment.constants
+                        if c.name == name and set(c.languages) & set(case.languages)]  # fmt: skip
+            if not declared:
                 yield ("case", i, "constants", name), f"there is no [[constant]] {name!r}"
-            elif constant.allowed and number not in constant.allowed:
+            elif any(c.allowed and number not in c.allowed for c in declared):
                 yield ("case", i, "constants", name), f"{number} is not among its `allowed`"
     if not any(case.weight for case in assignment.cases):
         yield ("case",), "every case has weight 0: `correct` could not be scored"

@@ -20,7 +20,7 @@ import json
 import os
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, Literal
@@ -140,7 +140,7 @@ def inputs(assignment: Assignment, case: Case, key: bytes | None = None) -> Inpu
     path = assignment.folder / "inputs.py"
     if not isinstance(made, dict):
         raise AssignmentError(f"{path}: inputs() must return a dict, found {type(made).__name__}")
-    constants = {c.name: case.constants.get(c.name, c.default) for c in assignment.constants}
+    constants = _constants(assignment, assignment.languages[0], case)
     buffers = tuple(_buffer(assignment, b, made, {**constants, **numbers}, path)
                     for b in assignment.buffers)  # fmt: skip
     scalars = {}
@@ -152,6 +152,31 @@ def inputs(assignment: Assignment, case: Case, key: bytes | None = None) -> Inpu
         if assignment.buffer(name) is None and assignment.scalar(name) is None:
             raise AssignmentError(f"{path}: inputs() returns {name!r}, which nothing declares")
     return Inputs(case.name, numbers, buffers, scalars)
+
+
+def for_build(
+    assignment: Assignment, language: Language, case: Case, data: Inputs,
+    declared: Mapping[str, int],
+) -> Inputs:  # fmt: skip
+    """The same inputs with scratch buffers as large as this build's constants ask for."""
+    values = {**_constants(assignment, language, case, declared), **data.sizes}
+    buffers = tuple(
+        _buffer(assignment, assignment.buffers[i], {}, values, assignment.folder)
+        if buffer.role == "scratch"
+        else buffer
+        for i, buffer in enumerate(data.buffers)
+    )
+    return replace(data, buffers=buffers)
+
+
+def _constants(
+    assignment: Assignment, language: Language, case: Case,
+    declared: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, int]:  # fmt: skip
+    """What the source declares; where it does not, the case's value, then the default."""
+    own = assignment.defaults(language)
+    own |= {name: value for name, value in case.constants.items() if name in own}
+    return own | {name: value for name, value in declared.items() if name in own}
 
 
 def _buffer(
@@ -221,8 +246,7 @@ def launches(
     none, the case's value counts, then the default. `block` is the block the language owns
     (Triton). Raises AssignmentError for an expression without a value.
     """
-    constants = {**assignment.defaults(language), **case.constants, **declared}
-    values = {**constants, **numbers}
+    values = {**_constants(assignment, language, case, declared), **numbers}
     signatures = {k.name: k.signature(language) for k in assignment.kernels}
     ready = []
     for launch in assignment.launches_in(language):

@@ -223,7 +223,7 @@ def _places_pattern(wrong: np.ndarray, block: int | None) -> str | None:
         return None
     where = np.flatnonzero(flat)
     first, last = int(where[0]), int(where[-1])
-    if count > 1 and first % 2 == int(where[1]) % 2 and count == len(range(first, total, 2)):
+    if count > 3 and np.array_equal(where, np.arange(first, total, 2)) and first < 2:
         return "every second element"
     if wrong.ndim == 2:
         shape = _rows_and_columns(wrong)

@@ -1,0 +1,10 @@
+// expect: verdict=wrong_answer
+// expect: kind=mismatch buffer=C
+// Subtracts.
+
+__global__ void vec_add(const float* A, const float* B, float* C, int N) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) {
+        C[i] = A[i] - B[i];
+    }
+}

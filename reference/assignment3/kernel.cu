@@ -1,0 +1,9 @@
+// Element-wise addition: one thread per element.
+
+__global__ void vec_add(const float* __restrict__ A, const float* __restrict__ B,
+                        float* __restrict__ C, int N) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) {
+        C[i] = A[i] + B[i];
+    }
+}
