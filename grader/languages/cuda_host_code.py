@@ -1,0 +1,148 @@
+"""Blanks the host half of a CUDA C file, so that a compiler of device code takes the rest.
+
+What is host code is not guessed: the compiler says where it met some, and the syntax tree says how
+far that definition goes. Blanking writes spaces over it, so every other line and column stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.languages.signature import node_text, parse
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+# The compiler's words for a function or variable that belongs to the host.
+HOST_MESSAGES = (
+    "A function without execution space annotations",
+    "A function explicitly marked as a __host__ function",
+    "A namespace scope variable without memory space annotations",
+    'attribute "__host__" does not apply here',
+)
+
+# A constexpr function without annotations is host code to NVRTC, but nvcc lets kernels use it in
+# constants: it becomes a device function. As long as the word it replaces, so columns stay.
+CONSTEXPR_MACRO = "__grade_c"
+CONSTEXPR_OPTION = f"-D{CONSTEXPR_MACRO}=__device__ constexpr"
+
+_FUNCTIONS = ("function_definition", "declaration", "field_declaration")
+_TYPES = (
+    "type_definition",
+    "alias_declaration",
+    "using_declaration",
+    "struct_specifier",
+    "class_specifier",
+    "union_specifier",
+    "static_assert_declaration",
+    "template_instantiation",
+    "expression_statement",
+    "ERROR",
+)
+_DEVICE_WORDS = ("__global__", "__device__", "__constant__", "__shared__", "__managed__")
+
+
+@dataclass(frozen=True)
+class Blanked:
+    """A text without its host code. `names` gives what was blanked, with its line and kind."""
+
+    text: str
+    names: dict[str, tuple[int, str]]
+
+
+def blank_host_code(text: str, places: Iterable[tuple[int, int]]) -> Blanked:
+    """Blank the definitions around `places`, each a (line, column) where the compiler met host
+    code; both count from 1, columns in bytes."""
+    return _blank(text, places, _FUNCTIONS)
+
+
+def blank_host_types(text: str, places: Iterable[tuple[int, int]]) -> Blanked:
+    """Blank the types, aliases and prototypes around `places` that no device word marks.
+
+    For what follows from host headers that are not here: `std::vector` in a struct, a typedef of a
+    host library's type.
+    """
+    return _blank(text, places, (*_TYPES, *_FUNCTIONS))
+
+
+def _blank(text: str, places: Iterable[tuple[int, int]], kinds: tuple[str, ...]) -> Blanked:
+    source = text.encode()
+    root = parse(text).root_node
+    out = bytearray(source)
+    names: dict[str, tuple[int, str]] = {}
+    guarded = kinds != _FUNCTIONS
+    for line, column in places:
+        item = _item(root, line - 1, column - 1, kinds)
+        if item is None or (guarded and any(word in node_text(item) for word in _DEVICE_WORDS)):
+            continue
+        constexpr = None if guarded else _constexpr(item)
+        if constexpr is not None:
+            out[constexpr.start_byte : constexpr.end_byte] = CONSTEXPR_MACRO.encode()
+            continue
+        kind = "function" if _has_parameters(item) else "variable"
+        names.update(dict.fromkeys(_declared(item), (item.start_point.row + 1, kind)))
+        for index in range(item.start_byte, item.end_byte):
+            if out[index] not in b"\r\n":
+                out[index] = 0x20
+    return Blanked(out.decode(), names)
+
+
+def _item(root: Node, row: int, column: int, kinds: tuple[str, ...]) -> Node | None:
+    """The smallest definition around a place that is not inside a function's body."""
+    node: Node | None = root.descendant_for_point_range((row, column), (row, column))
+    found: Node | None = None
+    while node is not None:
+        if node.type in ("compound_statement", "function_definition"):
+            found = None  # what is inside a body is part of the function around it
+        if found is None and node.type in kinds:
+            found = node
+        node = node.parent
+    return _whole(found) if found is not None else None
+
+
+def _whole(node: Node) -> Node:
+    """`node` with the `template <…>`, `extern "C"` or declaration that belongs to it."""
+    parent = node.parent
+    while parent is not None and (
+        parent.type in ("template_declaration", "linkage_specification")
+        or (parent.type == "declaration" and node.type.endswith("_specifier"))
+    ):
+        node, parent = parent, parent.parent
+    return node
+
+
+def _constexpr(item: Node) -> Node | None:
+    """The `constexpr` of a function definition that is not yet marked for device or host."""
+    for node in (item, *item.children):
+        if node.type != "function_definition":
+            continue
+        marks = {child.type for child in node.children}
+        for child in node.children:
+            if child.type == "type_qualifier" and node_text(child) == "constexpr":
+                return None if "__host__" in marks else child
+    return None
+
+
+def _has_parameters(item: Node) -> bool:
+    return any(node.type == "function_declarator" for node in _outside_bodies(item))
+
+
+def _declared(item: Node) -> Iterator[str]:
+    """Names that `item` declares: the function's, or each declarator's."""
+    for node in _outside_bodies(item):
+        if not node.type.endswith(("declarator", "declaration")):
+            continue
+        name = node.child_by_field_name("declarator")
+        if name is not None and name.type in ("identifier", "field_identifier"):
+            yield node_text(name)
+
+
+def _outside_bodies(item: Node) -> Iterator[Node]:
+    stack = [item]
+    while stack:
+        node = stack.pop()
+        yield node
+        if node.type not in ("compound_statement", "parameter_list", "field_declaration_list"):
+            stack.extend(reversed(node.children))

@@ -1,0 +1,2 @@
+#pragma once
+#define offsetof(type, member) __builtin_offsetof(type, member)

@@ -1,0 +1,113 @@
+"""What a CUDA C file may include: the submission's own files, the toolkit's headers, and stand-ins
+for host headers.
+
+NVRTC compiles device code only and brings no C or C++ library. Host headers therefore exist as
+virtual files: most are empty (what they declare is only used by host code, which is blanked), a few
+hold what device code uses of them. They lie in `cuda_host_headers/`; the file EMPTY there names the
+empty ones. `PRELUDE` is what nvcc's own implicit include brings.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from grader.result import Diagnostic
+
+_FOLDER = Path(__file__).with_name("cuda_host_headers")
+
+PRELUDE = "grade_prelude.h"
+
+_TOKENS = re.compile(
+    r'R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|'(?:\\.|[^'\\\n])+'"
+    r"|//[^\n]*"
+    r"|/\*.*?(?:\*/|\Z)",
+    re.DOTALL,
+)
+_DIRECTIVE = re.compile(
+    r"^[ \t]*(?:#|%:)[ \t]*(?P<word>include_next|include|import|embed)\b[ \t]*(?P<rest>.*)$"
+)
+_OPERAND = re.compile(r'^(?:<(?P<angle>[^>\n]*)>|"(?P<quote>[^"\n]*)")')
+
+
+@functools.cache
+def host_headers() -> Mapping[str, str]:
+    """The stand-ins for host headers: name as it is included, and content."""
+    empty = (_FOLDER / "EMPTY").read_text().split()
+    files = {path.name: path.read_text() for path in _FOLDER.iterdir() if path.name != "EMPTY"}
+    return {**dict.fromkeys(empty, ""), **files}
+
+
+def includes(text: str) -> Iterator[tuple[int, str, str]]:
+    """The include directives of `text`: line, directive, operand as written.
+
+    Lines joined by a backslash are one; comments are no text. What is skipped by `#if` is listed
+    too, as this is read before the preprocessor runs.
+    """
+    logical: list[str] = []
+    starts: list[int] = []
+    joined = False
+    for number, line in enumerate(text.replace("\r", "").split("\n"), start=1):
+        if joined:
+            logical[-1] += line.removesuffix("\\")
+        else:
+            logical.append(line.removesuffix("\\"))
+            starts.append(number)
+        joined = line.endswith("\\")
+    plain = without_comments("\n".join(logical))
+    for start, line in zip(starts, plain.split("\n"), strict=True):
+        if found := _DIRECTIVE.match(line):
+            yield start, found["word"], found["rest"].strip()
+
+
+def without_comments(text: str) -> str:
+    """`text` with its comments and raw strings emptied, every line kept."""
+    return _TOKENS.sub(_without_comment, text)
+
+
+def forbidden_includes(text: str, file_name: str) -> tuple[Diagnostic, ...]:
+    """Errors for includes that would leave the submission and the toolkit.
+
+    The sandbox is what keeps files from the compiler; this says so before anything is opened.
+    """
+    return tuple(
+        Diagnostic(file=file_name, line=line, severity="error", message=reason)
+        for line, word, operand in includes(text)
+        if (reason := _why_forbidden(word, operand))
+    )
+
+
+def included_name(operand: str) -> str | None:
+    """The file name of an include's operand, or None for a macro."""
+    found = _OPERAND.match(operand)
+    if found is None:
+        return None
+    return found["angle"] if found["angle"] is not None else found["quote"]
+
+
+def _why_forbidden(word: str, operand: str) -> str | None:
+    if word in ("import", "embed"):
+        return f"expected #include, found #{word}: only headers can be included"
+    name = included_name(operand)
+    if name is None:
+        return f"expected a file name after #{word}, found {operand or 'nothing'}"
+    parts = re.split(r"[/\\]", name)
+    if name.startswith(("/", "~", "\\")) or ".." in parts or ":" in parts[0]:
+        return (
+            f"expected a header of the submission's folder or of the CUDA toolkit, found {name}: "
+            "other files cannot be included"
+        )
+    return None
+
+
+def _without_comment(match: re.Match[str]) -> str:
+    token = match[0]
+    if token.startswith("/"):
+        return " " + "\n" * token.count("\n")
+    if token.startswith("R"):
+        return '""' + "\n" * token.count("\n")
+    return token

@@ -1,0 +1,124 @@
+"""The build as the pipeline sees it: sandboxed, two variants, diagnostics with places."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from grader.languages import cuda_c
+from tests.languages.cuda_c.sources import KERNEL, VEC_ADD, accepted, compiled, errors
+
+
+def test_a_kernel_of_ours_compiles_here() -> None:
+    assert cuda_c.missing() is None
+
+
+def test_a_sandboxed_build_equals_one_in_this_process() -> None:
+    builds, artefact = cuda_c.build(KERNEL, "vec_add.cu", (VEC_ADD,))
+    assert artefact == accepted(KERNEL)
+    assert [(b.ok, b.compiler, b.version) for b in builds] == [(True, "nvrtc", "13.5.37")] * 2
+    assert [("-G" in b.options, "-lineinfo" in b.options) for b in builds] == [
+        (False, True),
+        (True, False),
+    ]
+
+
+def test_a_sandboxed_build_that_fails_returns_its_diagnostics() -> None:
+    builds, artefact = cuda_c.build(KERNEL.replace("+ B[i];", "+ B[i]"), "vec_add.cu", (VEC_ADD,))
+    assert artefact is None
+    assert [(d.line, d.column, d.message) for d in builds[0].diagnostics] == [
+        (4, 1, 'expected a ";"')
+    ]
+    assert 'vec_add.cu(4): error: expected a ";"' in builds[0].log
+
+
+def test_the_request_and_the_reply_are_plain_json() -> None:
+    request = {
+        "text": KERNEL,
+        "file_name": "a.cu",
+        "contracts": [VEC_ADD.model_dump()],
+        "headers": {},
+        "kernels": [],
+        "toolkit": None,
+    }
+    reply, blobs = cuda_c.build_job(json.loads(json.dumps(request)), [])
+    assert json.loads(json.dumps(reply)) == reply
+    assert [b".visible .entry" in blob for blob in blobs] == [True, True]
+
+
+def test_registers_and_spills_come_from_the_cubin() -> None:
+    plain = accepted(KERNEL).variants[0]
+    entry = plain.entries["vec_add"]
+    assert 4 <= plain.registers[entry] <= 32
+    assert plain.spill_bytes[entry] == 0
+    assert plain.shared_bytes[entry] == 0
+    many = "float v[64]; for (int k = 0; k < 64; ++k) v[k] = A[k * N + i]; __syncthreads();"
+    used = " + ".join(f"v[{k}] * v[{(k * 7) % 64}]" for k in range(64))
+    text = KERNEL.replace("if (i < N)", f"__shared__ float s[48]; s[i % 48] = 1; {many}")
+    text = text.replace("A[i] + B[i]", f"{used} + s[0]")
+    greedy = accepted(text.replace("void vec_add", "void __launch_bounds__(1024, 2) vec_add"))
+    assert greedy.variants[0].registers[entry] == 32
+    assert greedy.variants[0].spill_bytes[entry] > 0
+    assert greedy.variants[0].shared_bytes[entry] == 192
+
+
+def test_equal_sources_give_equal_ptx_in_any_folder(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = accepted(KERNEL)
+    monkeypatch.chdir(str(tmp_path))
+    assert accepted(KERNEL) == first
+    assert all('.file\t1 "vec_add.cu"' in variant.ptx for variant in first.variants)
+    assert all(str(tmp_path) not in variant.ptx for variant in first.variants)
+
+
+def test_where_the_unoptimised_build_is_impossible_the_optimised_one_stands_alone() -> None:
+    builds, artefact = compiled(KERNEL.replace("A[i] +", "__dp4a(1, 2, N) +"))
+    assert artefact is not None
+    assert [variant.name for variant in artefact.variants] == ["optimised"]
+    assert builds[0].diagnostics[-1].severity == "note"
+    assert "faults come from the optimised one only" in builds[0].diagnostics[-1].message
+
+
+def test_bad_inline_ptx_is_placed_in_the_source() -> None:
+    text = KERNEL.replace("if (i < N)", 'asm("bogus.u32 %0;" : "=r"(i));\n  if (i < N)')
+    assert errors(text) == ["3:: in PTX: Not a name of any known instruction: 'bogus'"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (KERNEL[: KERNEL.rindex("}")], '4:: expected a "}"'),
+        (KERNEL + "/*", "5:1: comment unclosed at end of file"),
+        ("#if 0\n" + KERNEL, "1:2: the #endif for this directive is missing"),
+        (KERNEL.replace("A[i]", "\tA[j]"), '3:24: identifier "j" is undefined'),
+        (KERNEL.replace("A[i]", "/* é */ A[j]"), '3:32: identifier "j" is undefined'),
+    ],
+)
+def test_compiler_errors_have_line_and_column(text: str, message: str) -> None:
+    assert message in errors(text)
+
+
+def test_a_long_log_keeps_its_ends() -> None:
+    text = KERNEL.replace("C[i] =", "".join(f"x{k}();\n" for k in range(90)) + "C[i] =")
+    builds, _ = compiled(text)
+    assert "lines left out" in builds[0].log
+    assert "x0" in builds[0].log
+    assert "x89" in builds[0].log
+    assert len(builds[0].log.splitlines()) == 80
+
+
+def test_without_a_contract_every_kernel_is_an_entry() -> None:
+    from grader.languages.cuda_compile import compile_submission
+
+    text = f"{KERNEL}template <class T, int N> __global__ void fill(T* x) {{ x[0] = N; }}\n"
+    _, artefact = compile_submission(
+        text, "k.cu", (), submission_headers={}, toolkit=None, kernels=("fill<float, 3>",)
+    )
+    assert artefact is not None
+    assert artefact.variants[0].entries == {
+        "_Z7vec_addPKfS0_Pfi": "_Z7vec_addPKfS0_Pfi",
+        "_Z4fillIfLi3EEvPT_": "_Z4fillIfLi3EEvPT_",
+        "fill<float, 3>": "_Z4fillIfLi3EEvPT_",
+    }

@@ -1,0 +1,119 @@
+"""Host code beside a kernel is tolerated, and the device code keeps its lines and columns."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.languages.cuda_c.sources import KERNEL, accepted, compiled, errors
+
+PROGRAM = """#include <cstdio>
+#include <vector>
+#include <cuda_runtime.h>
+#define CHECK(x) do { cudaError_t e = (x); if (e != cudaSuccess) exit(1); } while (0)
+
+constexpr int BLOCK = 128;
+constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+float h_a[100];
+static std::vector<float> kept;
+using Floats = std::vector<float>;
+struct Options { std::vector<int> sizes; int n = 3; };
+class Timer {
+ public:
+  Timer() { cudaEventCreate(&start); }
+  float stop();
+ private:
+  cudaEvent_t start;
+};
+float Timer::stop() { return 0.0f; }
+template <typename T> T host_max(T a, T b) { return a > b ? a : b; }
+__host__ void explicit_host() { printf("host"); }
+void launch(const float* a, const float* b, float* c, int n);
+
+KERNEL
+void launch(const float* a, const float* b, float* c, int n) {
+  vec_add<<<ceil_div(n, BLOCK), BLOCK>>>(a, b, c, n);
+}
+
+int main(int argc, char** argv) {
+  float *a, *b, *c;
+  CHECK(cudaMalloc(&a, 400));
+  launch(a, b, c, 100);
+  printf("%f\\n", h_a[0]);
+  return 0;
+}
+"""
+
+
+def test_a_whole_program_compiles_and_its_kernel_keeps_its_lines() -> None:
+    text = PROGRAM.replace("KERNEL", KERNEL)
+    first = text[: text.index("__global__")].count("\n") + 1
+    artefact = accepted(text)
+    for variant in artefact.variants:
+        lines = {int(line) for line in re.findall(r"\.loc\s+1 (\d+)", variant.ptx)}
+        assert {first, first + 1, first + 2} <= lines
+        assert max(lines) == first + 3
+    assert artefact.variants[0].constants == {"BLOCK": 128}
+
+
+def test_an_error_in_the_kernel_of_a_program_is_the_only_one_reported() -> None:
+    text = PROGRAM.replace("KERNEL", KERNEL.replace("B[i]", "D[i]"))
+    line = text[: text.index("D[i]")].count("\n") + 1
+    assert errors(text) == [f'{line}:28: identifier "D" is undefined']
+
+
+@pytest.mark.parametrize(
+    ("before", "use", "message"),
+    [
+        (
+            "int twice(int x) { return 2 * x; }",
+            "A[twice(i)]",
+            "twice (line 1) is a host function, and kernels call device functions only: "
+            "write __device__ before it",
+        ),
+        (
+            "float scale = 2.0f;",
+            "scale * A[i]",
+            "scale (line 1) is a host variable, which kernels cannot read: make it constexpr, "
+            "mark it __device__ or __constant__, or pass it as an argument",
+        ),
+    ],
+)
+def test_a_kernel_that_uses_host_code_is_told_so(before: str, use: str, message: str) -> None:
+    (found,) = errors(f"{before}\n{KERNEL.replace('A[i]', use)}")
+    assert found.endswith(message)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "__device__ float twice(float x) { return 2 * x; }",
+        "__host__ __device__ inline float twice(float x) { return 2 * x; }",
+        "constexpr float twice(float x) { return 2 * x; }",
+        "#define HD __host__ __device__\nHD float twice(float x) { return 2 * x; }",
+        "template <class T> __device__ T twice(T x) { return 2 * x; }",
+        "struct Twice { __device__ float operator()(float x) const { return x + x; } };\n"
+        "__device__ Twice twice;",
+        "struct P { float f; P() = default; void print(); };\n"
+        "__device__ float twice(float x) { P p{x}; return 2 * p.f; }\nvoid P::print() {}",
+    ],
+)
+def test_device_code_is_kept_beside_host_code(before: str) -> None:
+    text = f"{before}\n{KERNEL.replace('A[i]', 'twice(A[i])')}\nint main() {{ return 0; }}\n"
+    accepted(text)
+
+
+def test_a_header_of_the_submission_is_found_and_a_missing_one_noted() -> None:
+    text = f'#include "ops.cuh"\n#include "absent.h"\n{KERNEL.replace("A[i]", "twice(A[i])")}'
+    header = "#pragma once\nint host() { return 1; }\n__device__ float twice(float x) {return x;}\n"
+    builds, artefact = compiled(text, headers={"ops.cuh": header})
+    assert artefact is not None
+    assert [(d.line, d.severity, d.message) for d in builds[0].diagnostics] == [
+        (
+            2,
+            "warning",
+            "absent.h is neither in the submission nor in the CUDA toolkit: taken as empty",
+        )
+    ]
