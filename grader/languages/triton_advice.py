@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from grader.languages import Contract, Variant, triton_ptx
 from grader.languages.triton_source import Kernel, Memory, kernels
@@ -17,35 +18,39 @@ _WRAPPED = 1 << 29
 """An index this far outside any buffer we allocate is an int32 that wrapped around."""
 
 
-def advise(
-    fault: Fault, source: str, contract: Contract, variant: Variant, grid: tuple[int, ...]
-) -> Fault:
-    """The fault in Triton's terms, with what to write instead.
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The launch a finding belongs to.
 
-    `source` is the student's text, `grid` the number of programs per axis of the launch. A fault
-    this page has no words for comes back as it was.
+    `source` is the student's text, `grid` the number of programs per axis, `arguments` what was
+    passed for each of the contract's parameters: the names of the assignment's buffers and scalars.
     """
-    kernel = kernels(source).get(contract.kernel)
-    if kernel is None:
-        return fault
+
+    source: str
+    contract: Contract
+    variant: Variant
+    grid: tuple[int, ...]
+    arguments: tuple[str, ...]
+
+
+def advise(fault: Fault, launch: Launch) -> Fault:
+    """The fault in Triton's terms, with what to write instead; as it was if there are no words."""
+    kernel = kernels(launch.source).get(launch.contract.kernel)
     speak = _SPEAKERS.get(fault.kind)
-    if speak is None:
+    if kernel is None or speak is None:
         return fault
-    scene = _Scene(fault, kernel, contract, variant, grid)
-    return speak(scene)
+    return speak(_Scene(fault, kernel, launch))
 
 
-def advise_mismatch(
-    mismatch: Mismatch, source: str, contract: Contract, variant: Variant, grid: tuple[int, ...]
-) -> Mismatch:
+def advise_mismatch(mismatch: Mismatch, launch: Launch) -> Mismatch:
     """The mismatch with what usually causes it in Triton, where the source shows a cause."""
-    kernel = kernels(source).get(contract.kernel)
+    kernel = kernels(launch.source).get(launch.contract.kernel)
     if kernel is None:
         return mismatch
     advice = (
-        _one_program(kernel, variant, grid)
-        or _tf32(kernel, contract, mismatch)
-        or _unused(kernel, contract)
+        _one_program(kernel, launch.variant, launch.grid)
+        or _tf32(kernel, launch.contract, mismatch)
+        or _unused(kernel)
     )
     return mismatch.model_copy(update={"advice": advice}) if advice else mismatch
 
@@ -53,19 +58,13 @@ def advise_mismatch(
 class _Scene:
     """A fault with what its source line says."""
 
-    def __init__(
-        self,
-        fault: Fault,
-        kernel: Kernel,
-        contract: Contract,
-        variant: Variant,
-        grid: tuple[int, ...],
-    ) -> None:
-        self.fault, self.kernel, self.contract = fault, kernel, contract
-        self.variant, self.grid = variant, grid
-        wanted = [p for p in contract.parameters if not p.type.endswith("constexpr")]
-        self.own_names = dict(zip((p.name for p in wanted), kernel.arguments, strict=False))
-        self.types = {p.name: p.type for p in wanted}
+    def __init__(self, fault: Fault, kernel: Kernel, launch: Launch) -> None:
+        self.fault, self.kernel = fault, kernel
+        self.variant, self.grid = launch.variant, launch.grid
+        parameters = launch.contract.parameters
+        types = [p.type for p in parameters if not p.type.endswith("constexpr")]
+        self.own_names = dict(zip(launch.arguments, kernel.arguments, strict=False))
+        self.types = dict(zip(launch.arguments, types, strict=False))
         self.call = self._call()
 
     def _call(self) -> Memory | None:
@@ -280,7 +279,7 @@ def _tf32(kernel: Kernel, contract: Contract, mismatch: Mismatch) -> str | None:
     )
 
 
-def _unused(kernel: Kernel, contract: Contract) -> str | None:
+def _unused(kernel: Kernel) -> str | None:
     unused = [name for name in kernel.arguments if name in kernel.unused]
     if not unused:
         return None

@@ -24,8 +24,10 @@ UNDEFINED = "__beyond_the_mask"
 Location = tuple[int, int, int]
 
 
-def mend_lines(ptx: str, file_name: str) -> str:
+def mend_lines(ptx: str, file_name: str | None = None) -> str:
     """PTX whose `.loc` lines name the student's own lines in `file_name`, without debug sections.
+
+    Without a `file_name` files keep their names.
 
     Three things are put right. An inline block counts one line up at every newline of its text, so
     an unmasked `tl.load` claims the line below its own: within a block the first `.loc` counts.
@@ -59,7 +61,7 @@ def mend_lines(ptx: str, file_name: str) -> str:
             continue
         lines.append(line)
     lines += [
-        f'\t.file\t{number} "{file_name if number in own else path}"'
+        f'\t.file\t{number} "{file_name if file_name and number in own else path}"'
         for number, path in sorted(files.items())
     ]
     return "\n".join(lines) + "\n"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from grader.languages import Contract, Parameter, Variant
-from grader.languages.triton_advice import advise, advise_mismatch
+from grader.languages.triton_advice import Launch, advise, advise_mismatch
 from grader.languages.triton_ptx import UNDEFINED
 from grader.result import Fault, Mismatch, Place, Severity
 
 GRID = (10,)
+ARGUMENTS = ("A", "B", "C", "N")
 READS_PID = "mov.u32 %r1, %ctaid.x;"
 
 
@@ -27,6 +28,14 @@ def fault(**facts) -> Fault:
     return Fault(**{**known, **facts})
 
 
+def advise_(raw, source, contract, compiled, grid) -> Fault:
+    return advise(raw, Launch(source, contract, compiled, grid, ARGUMENTS))
+
+
+def advise_mismatch_(wrong, source, contract, compiled, grid) -> Mismatch:
+    return advise_mismatch(wrong, Launch(source, contract, compiled, grid, ARGUMENTS))
+
+
 def past_the_end(line: int, **facts) -> Fault:
     found = {"buffer": "A", "index": 10000, "extent": 10000, "size_bytes": 4, "count": 240}
     return fault(line=line, **{"block": (9, 0, 0), **found, **facts})
@@ -34,7 +43,7 @@ def past_the_end(line: int, **facts) -> Fault:
 
 def test_a_missing_mask(contract, kernel):
     text = kernel.replace("tl.load(a_ptr + offs, mask=mask)", "tl.load(a_ptr + offs)")
-    said = advise(past_the_end(9), text, contract, variant(), GRID)
+    said = advise_(past_the_end(9), text, contract, variant(), GRID)
     assert said.message == (
         "load of `a_ptr` (A) past its end: 240 elements "
         "(program 9, offsets 10000 to 10239; it has 10000)"
@@ -45,13 +54,13 @@ def test_a_missing_mask(contract, kernel):
 
 def test_vector_accesses_count_elements(contract, kernel):
     text = kernel.replace("mask=mask)\n    b", ")\n    b")
-    said = advise(past_the_end(9, size_bytes=16, count=60), text, contract, variant(), GRID)
+    said = advise_(past_the_end(9, size_bytes=16, count=60), text, contract, variant(), GRID)
     assert "240 elements" in said.message
 
 
 def test_a_mask_that_lets_the_length_through(contract, kernel):
     text = kernel.replace("offs < n", "offs <= n")
-    said = advise(
+    said = advise_(
         past_the_end(11, buffer="C", access="write", count=1), text, contract, variant(), GRID
     )
     assert said.message.startswith("store of `c_ptr` (C) past its end: 1 element (program 9")
@@ -60,29 +69,29 @@ def test_a_mask_that_lets_the_length_through(contract, kernel):
 
 def test_a_mask_about_something_else(contract, kernel):
     text = kernel.replace("offs < n", "offs < BLOCK * 10")
-    said = advise(past_the_end(9), text, contract, variant(), GRID)
+    said = advise_(past_the_end(9), text, contract, variant(), GRID)
     assert "`offs < BLOCK * 10` is true at offset 10000" in said.advice
 
 
 def test_before_the_start_and_wrapped_offsets(contract, kernel):
     text = kernel.replace("a_ptr + offs", "a_ptr + offs - 1")
-    said = advise(
+    said = advise_(
         past_the_end(9, index=-1, block=(0, 0, 0), count=1), text, contract, variant(), GRID
     )
     assert "before its start" in said.message
     assert ">= 0" in said.advice
-    said = advise(past_the_end(9, index=-(1 << 31)), text, contract, variant(), GRID)
+    said = advise_(past_the_end(9, index=-(1 << 31)), text, contract, variant(), GRID)
     assert "tl.int64" in said.advice
 
 
 def test_undefined_lanes_name_the_load(contract, kernel):
     raw = fault(kind="uninitialised", buffer=UNDEFINED, space="local", line=9, block=(0, 0, 0))
-    said = advise(raw, kernel, contract, variant(), GRID)
+    said = advise_(raw, kernel, contract, variant(), GRID)
     assert said.buffer == "A"
     assert "`a_ptr` has no `other`" in said.message
     assert "other=0.0" in said.advice
     plain = fault(kind="uninitialised", buffer="shared", space="shared", line=9)
-    assert advise(plain, kernel, contract, variant(), GRID) == plain
+    assert advise_(plain, kernel, contract, variant(), GRID) == plain
 
 
 def test_a_program_id_never_read(contract, kernel):
@@ -96,13 +105,13 @@ def test_a_program_id_never_read(contract, kernel):
         block=(1, 0, 0),
         other=Place(access="write", block=(0, 0, 0)),
     )
-    said = advise(raw, text, contract, variant(ptx=""), GRID)
+    said = advise_(raw, text, contract, variant(ptx=""), GRID)
     assert "program 1 and program 0 both touch element 3 of `c_ptr` (C)" in said.message
     assert "never reads `tl.program_id(0)`, though 10 programs run it" in said.advice
-    said = advise(raw, kernel, contract, variant(), GRID)
+    said = advise_(raw, kernel, contract, variant(), GRID)
     assert "tl.atomic_add" in said.advice
     within = raw.model_copy(update={"other": Place(access="read", block=(1, 0, 0))})
-    assert "tl.debug_barrier()" in advise(within, kernel, contract, variant(), GRID).advice
+    assert "tl.debug_barrier()" in advise_(within, kernel, contract, variant(), GRID).advice
 
 
 def test_a_mismatch_of_one_program(contract, kernel):
@@ -110,10 +119,10 @@ def test_a_mismatch_of_one_program(contract, kernel):
         output="C", index=(1024,), expected=1.0, actual=0.0, wrong=8976, total=10000, message="m"
     )
     text = kernel.replace("tl.program_id(0) * BLOCK + ", "")
-    said = advise_mismatch(wrong, text, contract, variant(ptx=""), GRID)
+    said = advise_mismatch_(wrong, text, contract, variant(ptx=""), GRID)
     assert "never reads" in said.advice
-    assert advise_mismatch(wrong, text, contract, variant(ptx=""), (1,)).advice is None
-    assert advise_mismatch(wrong, kernel, contract, variant(), GRID).advice is None
+    assert advise_mismatch_(wrong, text, contract, variant(ptx=""), (1,)).advice is None
+    assert advise_mismatch_(wrong, kernel, contract, variant(), GRID).advice is None
 
 
 DOT = """\
@@ -137,8 +146,8 @@ def test_tf32_and_unused_strides(matmul):
     near = Mismatch(
         output="C", index=(0, 0), expected=8.0, actual=8.003, wrong=9, total=64, message="m"
     )
-    assert 'input_precision="ieee"' in advise_mismatch(near, DOT, matmul, variant(), (1,)).advice
+    assert 'input_precision="ieee"' in advise_mismatch_(near, DOT, matmul, variant(), (1,)).advice
     far = near.model_copy(update={"actual": 3.0})
-    assert "`stride` is never used" in advise_mismatch(far, DOT, matmul, variant(), (1,)).advice
+    assert "`stride` is never used" in advise_mismatch_(far, DOT, matmul, variant(), (1,)).advice
     exact = DOT.replace("tl.load(b + at))", 'tl.load(b + at), input_precision="ieee")')
-    assert "stride" in advise_mismatch(near, exact, matmul, variant(), (1,)).advice
+    assert "stride" in advise_mismatch_(near, exact, matmul, variant(), (1,)).advice
