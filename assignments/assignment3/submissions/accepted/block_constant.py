@@ -1,0 +1,17 @@
+# expect: verdict=accepted
+# BLOCK and the warps are constants of the module.
+
+import triton
+import triton.language as tl
+
+BLOCK = 256
+num_warps = 8
+
+
+@triton.jit
+def vec_add(a_ptr, b_ptr, c_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    a = tl.load(a_ptr + offs, mask=mask)
+    b = tl.load(b_ptr + offs, mask=mask)
+    tl.store(c_ptr + offs, a + b, mask=mask)

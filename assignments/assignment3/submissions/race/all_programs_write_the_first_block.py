@@ -1,0 +1,15 @@
+# expect: verdict=race
+# expect: kind=race line=15 access=write buffer=C
+# Each program reads its own block, but all store into the first one.
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def vec_add(a_ptr, b_ptr, c_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    a = tl.load(a_ptr + offs, mask=mask)
+    b = tl.load(b_ptr + offs, mask=mask)
+    tl.store(c_ptr + tl.arange(0, BLOCK), a + b, mask=mask)

@@ -1,0 +1,16 @@
+# expect: verdict=timed_out
+# The loop's counter never moves.
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def vec_add(a_ptr, b_ptr, c_ptr, n, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * BLOCK
+    while start < n:
+        offs = start + tl.arange(0, BLOCK)
+        mask = offs < n
+        a = tl.load(a_ptr + offs, mask=mask)
+        b = tl.load(b_ptr + offs, mask=mask)
+        tl.store(c_ptr + offs, a + b, mask=mask)

@@ -1,0 +1,14 @@
+# expect: verdict=wrong_answer
+# Adds in half precision.
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def vec_add(a_ptr, b_ptr, c_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    a = tl.load(a_ptr + offs, mask=mask)
+    b = tl.load(b_ptr + offs, mask=mask)
+    tl.store(c_ptr + offs, (a.to(tl.float16) + b.to(tl.float16)).to(tl.float32), mask=mask)
