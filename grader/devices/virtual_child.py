@@ -1,0 +1,145 @@
+"""What a run child does: PTX and the inputs of a case in, outputs and findings out.
+
+Runs in a sandboxed process that knows nothing of what is expected.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from grader import vgpu
+from grader.devices.virtual import PRINTED_CHARACTERS
+
+ACCESS = {"input": "in", "output": "out", "inout": "inout", "scratch": "scratch"}
+
+PROBE = """
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry probe(.param .u64 out)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, 1;
+  add.s32 %r1, %r1, 2;
+  st.global.u32 [%rd1], %r1;
+  ret;
+}
+"""
+
+
+def run(work: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """Run the launches of one work in order, until one does not finish."""
+    memory = vgpu.Memory()
+    pointers = {b["name"]: _allocate(memory, b, blobs) for b in work["buffers"]}
+    total = _Total()
+    for launch in work["launches"]:
+        if 0 in launch["grid"]:
+            continue  # a zero-sized launch does nothing; `grade run` refuses it as CUDA does
+        try:
+            module = _module(blobs[launch["ptx"]])
+            kernel = module.kernel(launch["entry"])
+            done = vgpu.launch(
+                kernel,
+                tuple(launch["grid"]),
+                tuple(launch["block"]),
+                [_argument(argument, pointers) for argument in launch["arguments"]],
+                shared=launch["shared_bytes"],
+                memory=memory,
+                checks=work["checks"],
+                fuel=work["fuel"],
+                order=work["order"],
+            )
+        except vgpu.PtxError as error:
+            return total.answer("unsupported", f"the virtual GPU cannot read the PTX: {error}"), []
+        except vgpu.LaunchError as error:
+            return total.answer("refused", str(error)), []
+        total.add(done)
+        if done.ended != "finished":
+            break
+    outputs: list[bytes] = []
+    names = []
+    for buffer in work["buffers"]:
+        if work["values"] and buffer["role"] in ("output", "inout"):
+            pointer = pointers[buffer["name"]]
+            names.append(buffer["name"])
+            outputs.append(np.ascontiguousarray(memory.read(pointer)).tobytes())
+            outputs.append(np.packbits(memory.written(pointer).reshape(-1)).tobytes())
+    return {**total.answer(total.ended, total.reason), "outputs": names}, outputs
+
+
+def probe() -> int:
+    """1 + 2, by the virtual GPU."""
+    out = np.zeros(1, np.int32)
+    vgpu.launch(vgpu.Module.from_ptx(PROBE).kernel("probe"), 1, 1, [out])
+    return int(out[0])
+
+
+@functools.cache
+def _module(text: bytes) -> vgpu.Module:
+    return vgpu.Module.from_ptx(text.decode())
+
+
+def _allocate(memory: vgpu.Memory, buffer: dict[str, Any], blobs: list[bytes]) -> vgpu.Pointer:
+    shape, dtype = tuple(buffer["shape"]), np.dtype(buffer["dtype"])
+    given = buffer["blob"] is not None
+    array = (
+        np.frombuffer(blobs[buffer["blob"]], dtype).reshape(shape)
+        if given
+        else np.zeros(shape, dtype)
+    )
+    return memory.allocate(
+        array, name=buffer["name"], access=ACCESS[buffer["role"]], defined=given
+    )
+
+
+def _argument(argument: dict[str, Any], pointers: dict[str, vgpu.Pointer]) -> Any:
+    if argument["buffer"] is not None:
+        return pointers[argument["buffer"]]
+    if argument["data"] is None:
+        return np.uint64(0)
+    return np.frombuffer(bytes.fromhex(argument["data"]), argument["dtype"])[0]
+
+
+class _Total:
+    """The sum over the launches of a work."""
+
+    def __init__(self) -> None:
+        self.ended = "finished"
+        self.reason = ""
+        self.faults: list[dict[str, Any]] = []
+        self.counts: dict[str, float] = {}
+        self.lines: dict[tuple[str | None, int], dict[str, float]] = {}
+        self.printed = ""
+
+    def add(self, done: vgpu.Launch) -> None:
+        self.ended, self.reason = done.ended, done.reason
+        self.faults += [asdict(fault) for fault in done.faults]
+        _sum(self.counts, done.metrics.counts)
+        for place, counts in done.metrics.lines.items():
+            _sum(self.lines.setdefault(place, {}), counts)
+        self.printed = (self.printed + done.printed)[:PRINTED_CHARACTERS]
+
+    def answer(self, ended: str, reason: str) -> dict[str, Any]:
+        lines = sorted(self.lines.items(), key=lambda item: (item[0][0] or "", item[0][1]))
+        return {
+            "ended": ended,
+            "reason": reason,
+            "faults": self.faults,
+            "counts": self.counts,
+            "lines": [
+                {"file": file, "line": line, "counts": counts} for (file, line), counts in lines
+            ],
+            "printed": self.printed,
+            "outputs": [],
+        }
+
+
+def _sum(into: dict[str, float], more: dict[str, float]) -> None:
+    for name, value in more.items():
+        into[name] = into.get(name, 0.0) + value
