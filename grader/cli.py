@@ -5,6 +5,7 @@ Commands import what they need when they run, so that `grade --help` is instant.
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -49,7 +50,8 @@ Language = Annotated[
 ]
 Device = Annotated[str, typer.Option(help="Where the kernels run: auto, virtual.")]
 Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Cases at a time.", show_default="the number of cores")
+    int | None,
+    typer.Option(min=1, help="Child processes at a time.", show_default="the number of cores"),
 ]
 
 
@@ -100,6 +102,31 @@ def submit(
     terminal.show(result, human, quiet=quiet, verbose=verbose, folder=folder)
     report.write_json(result, json_file)
     raise typer.Exit(0 if exit_zero and result.verdict.exit_code == 1 else result.verdict.exit_code)
+
+
+@app.command()
+def verify(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ASSIGNMENT]...", help="By default every assignment found."),
+    ] = None,
+    jobs: Jobs = None,
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Prove that assignments grade their known submissions as they should."""
+    from grader import report
+    from grader import verify as proof
+    from grader.report import terminal
+
+    human = terminal.console(stderr=json_file == "-")
+    with terminal.progress(quiet=quiet) as step:
+        found = proof.verify(names or (), jobs=jobs or os.cpu_count() or 1, step=step)
+    terminal.show_verification(found, human, quiet=quiet, verbose=verbose)
+    report.write_json(found, json_file)
+    raise typer.Exit(0 if found.ok else 1)
 
 
 @app.command()

@@ -1,27 +1,24 @@
 """The virtual GPU as a device: cases of an artefact run in sandboxed children.
 
-`plan` turns an artefact and a case into `Work`, `run` spreads works over child processes and
-checks what comes back, `run_job` is what a child does. A child gets PTX and the inputs of its
-cases; what is expected of the outputs stays in the parent.
+`run` spreads works over child processes and checks what comes back; `run_job` is what a child does.
+A child gets PTX and the inputs of its cases; what is expected of the outputs stays in the parent.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from pydantic import Field, ValidationError
 
 from grader import sandbox
-from grader.cases import Inputs, ReadyLaunch
 from grader.errors import InternalError, NotGradableError
-from grader.languages import Artefact, Contract, Variant
 from grader.result import Fault, LineMetrics, Metrics, Record
+from grader.run import Ended, Run, Work
 
 NAME = "virtual"
 
@@ -40,56 +37,8 @@ def missing() -> str | None:
     return reply.error or reply.exit.detail or f"the probe ended with {reply.exit.cause}"
 
 
-class Argument(Record):
-    """One kernel argument of a launch: a buffer by name, a scalar as bytes, or a null pointer."""
-
-    buffer: str | None = None
-    dtype: str | None = None
-    data: str | None = None
-
-
-class Launched(Record):
-    """One launch of a work: which PTX, which entry, and with what."""
-
-    ptx: str
-    entry: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared_bytes: int
-    arguments: tuple[Argument, ...]
-
-
-@dataclass(frozen=True)
-class Work:
-    """One case on one build: what a run child does in one go.
-
-    `variant` is the name of the build; `values` says whether its outputs are wanted, since of a
-    build for checking only the faults count. `fuel` bounds the warp instructions of each launch.
-    """
-
-    case: str
-    variant: str
-    values: bool
-    inputs: Inputs
-    launches: tuple[Launched, ...]
-    checks: Literal["all", "bounds"]
-    fuel: int
-    order: Literal["forward", "reversed"] = "forward"
-
-    @property
-    def elements(self) -> int:
-        """How many elements its buffers hold: what its run time goes with."""
-        return sum(int(np.prod(buffer.shape)) for buffer in self.inputs.buffers)
-
-
-Ended = Literal["finished", "trap", "assertion", "fuel", "deadlock", "unsupported", "refused"]
-
-
 class _Answer(Record):
-    """What a child says of one work; the outputs and written bits are blobs beside it.
-
-    `ended` is the engine's word, or `refused` for a launch that CUDA would refuse.
-    """
+    """What a child says of one work; the outputs and written bits are blobs beside it."""
 
     work: int
     ended: Ended
@@ -102,97 +51,12 @@ class _Answer(Record):
     seconds: float
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How one work ended. `outputs` and `written` are empty unless the work wanted values."""
-
-    ended: Ended | Literal["time"]
-    reason: str = ""
-    faults: tuple[Fault, ...] = ()
-    metrics: Metrics | None = None
-    printed: str = ""
-    outputs: Mapping[str, np.ndarray] = field(default_factory=dict)
-    written: Mapping[str, np.ndarray] = field(default_factory=dict)
-    seconds: float = 0.0
-
-    @property
-    def instructions(self) -> int:
-        """Warp instructions executed: what fuel is measured in."""
-        return int(self.metrics.counts.get("warp_instructions", 0)) if self.metrics else 0
-
-
-def plan(
-    artefact: Artefact,
-    contracts: Sequence[Contract],
-    name: str,
-    inputs: Inputs,
-    launches: Sequence[ReadyLaunch],
-    *,
-    checks: Literal["all", "bounds"],
-    fuel: int,
-    order: Literal["forward", "reversed"] = "forward",
-) -> Work:
-    """The work of running one case on the variants called `name`.
-
-    Raises NotGradableError where the artefact has no variant for a launch of the case.
-    """
-    parameters = {contract.kernel: contract.parameters for contract in contracts}
-    ready = []
-    optimised = True
-    for launch in launches:
-        names = [parameter.name for parameter in parameters[launch.kernel]]
-        named = dict(zip(names, launch.arguments, strict=False))
-        call = {
-            parameter: _scalar(inputs, argument.name, argument.value, argument.dtype).item()
-            for parameter, argument in named.items()
-            if argument.kind != "buffer"
-        }
-        variant = artefact.select(name, launch.kernel, call)
-        if variant is None:
-            raise NotGradableError(f"the build {name!r} has no code for {launch.kernel} with {call}")
-        optimised = variant.optimised
-        ready.append(_launched(variant, launch, names, inputs))
-    return Work(inputs.case, name, optimised, inputs, tuple(ready), checks, fuel, order)
-
-
-def _launched(
-    variant: Variant, launch: ReadyLaunch, names: Sequence[str], inputs: Inputs
-) -> Launched:
-    arguments = {
-        name: Argument(buffer=argument.name)
-        if argument.kind == "buffer"
-        else _bytes(_scalar(inputs, argument.name, argument.value, argument.dtype))
-        for name, argument in zip(names, launch.arguments, strict=False)
-    }
-    own = variant.parameters.get(launch.kernel)
-    # A language that owns the block (Triton) also knows what shared memory its code needs.
-    owned = variant.block is not None
-    return Launched(
-        ptx=variant.ptx,
-        entry=variant.entries[launch.kernel],
-        grid=launch.grid,
-        block=launch.block,
-        shared_bytes=variant.shared_bytes.get(launch.kernel, 0) if owned else launch.shared_bytes,
-        arguments=tuple(arguments.values())
-        if own is None
-        else tuple(arguments.get(parameter.name, Argument()) for parameter in own),
-    )
-
-
-def _scalar(inputs: Inputs, name: str, value: int | None, dtype: str) -> np.generic:
-    return inputs.scalars[name] if value is None else np.dtype(dtype).type(value)
-
-
-def _bytes(scalar: np.generic) -> Argument:
-    return Argument(dtype=scalar.dtype.name, data=scalar.tobytes().hex())
-
-
 # ---- the parent --------------------------------------------------------------------------------
 
 
 def run(
     works: Sequence[Work], *, jobs: int = 1, step: Callable[[str], None] = lambda text: None
-) -> list[Outcome]:
+) -> list[Run]:
     """Run works in up to `jobs` children at a time; the outcomes are in the order of the works.
 
     A child that dies is an error of ours unless a single work used up its time: what it had not
@@ -201,7 +65,7 @@ def run(
     can be started.
     """
     shares = _shares(works, jobs)
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, Run] = {}
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
         for found in pool.map(lambda share: _run_share(works, share), shares):
             outcomes |= found
@@ -229,18 +93,16 @@ def _shares(works: Sequence[Work], jobs: int) -> list[list[int]]:
 
 def _run_share(
     works: Sequence[Work], share: Sequence[int], *, alone: bool = False
-) -> dict[int, Outcome]:
+) -> dict[int, Run]:
     request, blobs = _request(works, share)
     reply = sandbox.call("grader.devices.virtual:run_job", request, blobs, limits=SHARE_LIMITS)
     if reply.exit.cause == "refused":
         raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
-    found = dict(
-        _outcome(works, share, frame.header, list(frame.blobs)) for frame in reply.frames
-    )
+    found = dict(_outcome(works, share, frame.header, list(frame.blobs)) for frame in reply.frames)
     if reply.header is None and alone:
         if reply.exit.cause in ("wall_timeout", "cpu_limit"):
             seconds = SHARE_LIMITS.wall_seconds
-            return {share[0]: Outcome("time", f"it was stopped after {seconds:.0f} s")}
+            return {share[0]: Run("time", f"it was stopped after {seconds:.0f} s")}
         work = works[share[0]]
         raise InternalError(
             f"the run of case {work.case!r} ended without an answer "
@@ -298,7 +160,7 @@ def _digest(text: str) -> str:
 
 def _outcome(
     works: Sequence[Work], share: Sequence[int], header: dict[str, Any], blobs: list[bytes]
-) -> tuple[int, Outcome]:
+) -> tuple[int, Run]:
     """Check one answer against what was asked. Raises InternalError."""
     try:
         answer = _Answer.model_validate(header)
@@ -319,7 +181,7 @@ def _outcome(
         outputs[buffer.name] = np.frombuffer(data, buffer.dtype).reshape(buffer.shape)
         flags = np.unpackbits(np.frombuffer(bits, np.uint8), count=count)
         written[buffer.name] = flags.astype(bool).reshape(buffer.shape)
-    return answer.work, Outcome(
+    return answer.work, Run(
         ended=answer.ended,
         reason=answer.reason,
         faults=answer.faults,
@@ -334,9 +196,10 @@ def _outcome(
 # ---- the child ---------------------------------------------------------------------------------
 
 
-def run_job(
-    request: dict[str, Any], blobs: list[bytes]
-) -> Iterator[tuple[dict[str, Any], list[bytes]]]:
+Answered = tuple[dict[str, Any], list[bytes]]
+
+
+def run_job(request: dict[str, Any], blobs: list[bytes]) -> Generator[Answered, None, Answered]:
     """In the child: run every work, and answer each as soon as it ended."""
     from grader.devices import virtual_child
 
@@ -344,7 +207,7 @@ def run_job(
         started = time.perf_counter()
         header, outputs = virtual_child.run(work, blobs)
         yield {**header, "work": work["work"], "seconds": time.perf_counter() - started}, outputs
-    return {}, []  # noqa: B901  # the last answer of a job is what it returns
+    return {}, []
 
 
 def probe_job(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:

@@ -93,9 +93,7 @@ def _allocate(memory: vgpu.Memory, buffer: dict[str, Any], blobs: list[bytes]) -
         if given
         else np.zeros(shape, dtype)
     )
-    return memory.allocate(
-        array, name=buffer["name"], access=ACCESS[buffer["role"]], defined=given
-    )
+    return memory.allocate(array, name=buffer["name"], access=ACCESS[buffer["role"]], defined=given)
 
 
 def _argument(argument: dict[str, Any], pointers: dict[str, vgpu.Pointer]) -> Any:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
@@ -22,6 +23,9 @@ from grader.report.findings import (
     source,
 )
 from grader.result import CaseResult, Diagnostic, Result, Severity, Verdict
+
+if TYPE_CHECKING:  # verifying imports the whole line, showing a result does not
+    from grader.verify import Verification
 
 WIDTH = 80
 CASES_SHOWN = 12
@@ -319,3 +323,28 @@ def show_survey(found: Survey, out: Console) -> None:
         state = Text("ready" if ready else "no", style="green" if ready else "yellow")
         rows.append((Text(f"{item.kind} {item.name}"), state, Text(item.missing or "")))
     _table(out, rows)
+
+
+def show_verification(
+    found: Verification, out: Console, *, quiet: bool = False, verbose: bool = False
+) -> None:
+    """Print what `grade verify` found: what failed, with `verbose` everything, then the sums."""
+    failed = [check for check in found.checks if not check.ok]
+    rows = []
+    for check in () if quiet else found.checks if verbose else failed:
+        state = Text("ok" if check.ok else "FAILED", style="green" if check.ok else "red")
+        text = f"expected {check.expected}, found {check.found}. {check.detail}"
+        said = f"{check.found}, {check.seconds:.1f} s" if check.ok else text
+        rows.append((state, Text(f"{check.assignment} {check.name}"), Text(said)))
+    if rows:
+        _table(out, rows)
+        out.print()
+    sums = []
+    for name in dict.fromkeys(check.assignment for check in found.checks):
+        mine = [check for check in found.checks if check.assignment == name]
+        bad = sum(not check.ok for check in mine)
+        state = Text(f"{bad} failed" if bad else "ok", style="red" if bad else "green")
+        sums.append((Text(name), state, Text(f"{len(mine)} checks")))
+    if sums:
+        _table(out, sums)
+    _print(out, f"{len(found.checks)} checks in {found.seconds:.1f} s, {len(failed)} failed")

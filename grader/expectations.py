@@ -1,0 +1,89 @@
+"""What the author of a known submission wrote about it: `// expect:` lines at its top.
+
+    // expect: verdict=out_of_bounds
+    // expect: kind=out_of_bounds line=9 access=read buffer=A
+
+The verdict must be that of the folder it lies in. Every other line names a finding that must be
+there, by any of a fault's own keys; `pattern=` is a part of a mismatch's pattern.
+"""
+
+from __future__ import annotations
+
+import re
+
+from grader.errors import AssignmentError
+from grader.result import Fault, Record, Result, Severity
+
+KEYS = frozenset({"kind", "severity", "access", "space", "buffer", "line", "column", "index",
+                  "extent", "count", "pattern", "message"})  # fmt: skip
+
+_LINE = re.compile(r"^\s*(?://|#)\s*expect:\s*(.*)$", re.MULTILINE)
+_PAIR = re.compile(r'(\w+)=(?:"([^"]*)"|(\S+))')
+
+
+class Expectation(Record):
+    """One `expect:` line: the keys a finding must have, as they are written."""
+
+    keys: dict[str, str]
+
+    def __str__(self) -> str:
+        return " ".join(f"{key}={value}" for key, value in self.keys.items())
+
+
+def read(text: str, file: str) -> tuple[str | None, tuple[Expectation, ...]]:
+    """The verdict and the findings that a source names. Raises AssignmentError for unknown keys."""
+    verdict, found = None, []
+    for match in _LINE.finditer(text):
+        keys = {key: quoted or bare for key, quoted, bare in _PAIR.findall(match[1])}
+        line = text.count("\n", 0, match.start(1)) + 1
+        if not keys:
+            raise AssignmentError(f"{file}:{line}: expected key=value, found {match[1]!r}")
+        if set(keys) == {"verdict"}:
+            verdict = keys["verdict"]
+            continue
+        unknown = sorted(set(keys) - KEYS)
+        if unknown:
+            raise AssignmentError(f"{file}:{line}: unknown key {unknown[0]!r} of a finding")
+        found.append(Expectation(keys=keys))
+    return verdict, tuple(found)
+
+
+def missing(expected: tuple[Expectation, ...], result: Result) -> tuple[Expectation, ...]:
+    """The expectations that no case of the result, nor its compiler, fulfils."""
+    return tuple(one for one in expected if not _met(one, result))
+
+
+def _met(one: Expectation, result: Result) -> bool:
+    faults = [fault for case in result.cases for fault in case.faults]
+    if any(_is(one, fault) for fault in faults):
+        return True
+    wanted = one.keys.get("pattern")
+    if wanted is not None:
+        patterns = [c.mismatch.pattern or "" for c in result.cases if c.mismatch is not None]
+        patterns += [fault.message for fault in faults if fault.kind == "unwritten"]
+        return any(wanted in pattern for pattern in patterns)
+    diagnostics = [d for build in result.builds for d in build.diagnostics]
+    return any(
+        _same(one.keys.get("line"), d.line)
+        and one.keys.get("message", "") in d.message
+        and set(one.keys) <= {"line", "message"}
+        for d in diagnostics
+    )
+
+
+def _is(one: Expectation, fault: Fault) -> bool:
+    if "severity" not in one.keys and fault.severity is not Severity.ERROR:
+        return False
+    for key, value in one.keys.items():
+        if key == "pattern":
+            return False
+        if key == "message":
+            if value not in fault.message:
+                return False
+        elif not _same(value, getattr(fault, key)):
+            return False
+    return True
+
+
+def _same(wanted: str | None, found: object) -> bool:
+    return wanted is None or wanted == str(found)

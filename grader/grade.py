@@ -1,0 +1,323 @@
+"""The line: submission -> build -> run -> verdict -> score -> report.
+
+The only module that knows the order. Student code is compiled and run in children; here are the
+oracle, the comparison and the points.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
+from pathlib import Path
+
+from grader import (
+    __version__,
+    advice,
+    devices,
+    feedback,
+    judge,
+    reference,
+    submission,
+    verdict,
+)
+from grader import (
+    assignment as assignments,
+)
+from grader.assignment_schema import Assignment, Language
+from grader.devices import virtual
+from grader.errors import InternalError, NotGradableError, RefusedError
+from grader.languages import Artefact
+from grader.languages import language as language_module
+from grader.reference import Reference
+from grader.result import (
+    Build,
+    CaseResult,
+    Result,
+    Severity,
+    SourceFile,
+    Timing,
+    Verdict,
+)
+from grader.run import Run, Task, Work, plan
+from grader.score import score
+from grader.submission import Submission
+
+Step = Callable[[str], None]
+
+GRADER_FAILED = "The grader failed; this is not about your kernel."
+
+
+def submit(
+    name: str,
+    path: Path | None = None,
+    *,
+    file: str | None = None,
+    language: str | None = None,
+    device: str = "auto",
+    jobs: int | None = None,
+    small: bool = False,
+    step: Step = lambda text: None,
+) -> Result:
+    """Grade the submission at `path` and return its result.
+
+    With several languages each is graded and the best result counts. `small` leaves out the large
+    cases. Raises UsageError and AssignmentError, where nothing can be graded; what is wrong with
+    the submission, the machine or the grader is a verdict.
+    """
+    started = time.perf_counter()
+    assignment = assignments.load(name)
+    place = _place(assignment, name, path)
+    chosen = _language(language)
+    devices.device(device)
+    step("reading the submission")
+    try:
+        handed_in = submission.read(place, assignment, chosen, file)
+    except RefusedError as error:
+        return _refused(assignment, error, chosen, started)
+    jobs = jobs or os.cpu_count() or 1
+    found = [
+        _grade(assignment, handed_in, source, jobs=jobs, small=small, step=step, started=started)
+        for source in handed_in.sources
+    ]
+    best = max(found, key=_merit)
+    others = tuple(
+        {"language": r.language, "verdict": r.verdict.value, "points": r.score.points}
+        for r in found
+        if r is not best
+    )
+    return feedback.shown(best.model_copy(update={"others": others}), assignment)
+
+
+def _place(assignment: Assignment, name: str, path: Path | None) -> Path:
+    """Where the submission is: the path given, else a folder called like the assignment, else here.
+
+    An assignment named by its folder is not itself the submission.
+    """
+    if path is not None:
+        return path
+    default = Path(assignment.name)
+    same = default.resolve() == assignment.folder.resolve()
+    return default if default.is_dir() and not same else Path()
+
+
+def _language(name: str | None) -> Language | None:
+    if name is None:
+        return None
+    language_module(name)
+    chosen: Language = name  # type: ignore[assignment]  # it is in the table of languages
+    return chosen
+
+
+def _merit(result: Result) -> tuple[int, int]:
+    """Which of several graded languages counts: the most points, then the milder verdict."""
+    return (-1 if result.score.points is None else result.score.points), result.verdict.rank
+
+
+# ---- one language ------------------------------------------------------------------------------
+
+
+def _grade(
+    assignment: Assignment,
+    handed_in: Submission,
+    source: SourceFile,
+    *,
+    jobs: int,
+    small: bool,
+    step: Step,
+    started: float,
+) -> Result:
+    name: Language = source.language  # type: ignore[assignment]  # submission.read set it
+    result = functools.partial(
+        _result, assignment, handed_in=handed_in, language=name, started=started
+    )
+    module = language_module(name)
+    missing = module.missing()
+    if missing is not None:
+        return result(Verdict.NOT_GRADABLE, reason=missing, next_step=_elsewhere(name))
+    builds: tuple[Build, ...] = ()
+    try:
+        task = Task.of(assignment, name, small=small, jobs=jobs)
+        step(f"building {source.name}")
+        with ThreadPoolExecutor(1) as beside:
+            yardstick = beside.submit(reference.measure, task)
+            builds, artefact = module.build(source.text or "", source.name, task.contracts)
+            if artefact is None:
+                return _build_failed(result, builds)
+            step("running the reference")
+            known = yardstick.result()
+        graded = _best_build(task, artefact, known, source, step)
+    except NotGradableError as error:
+        return result(
+            Verdict.NOT_GRADABLE, builds=builds, reason=error.message, next_step=error.hint
+        )
+    except InternalError as error:
+        return result(
+            Verdict.GRADER_ERROR,
+            builds=builds,
+            reason=f"{GRADER_FAILED} {error.message}",
+            next_step="Submit again; if it fails again, tell your instructor. "
+            "An earlier grade stands.",
+        )
+    found = verdict.worst(case.verdict for case in graded)
+    return result(
+        found,
+        builds=builds,
+        graded=graded,
+        reason=_reason(found, graded),
+        next_step=advice.next_step(found, graded, source=source.text or ""),
+    )
+
+
+def _best_build(
+    task: Task, artefact: Artefact, known: Reference, source: SourceFile, step: Step
+) -> tuple[CaseResult, ...]:
+    """The cases on the build that gives values; of several (autotune choices), on the best one."""
+    tries = []
+    for build in dict.fromkeys(v.name for v in artefact.variants if v.optimised):
+        works = plan(task, artefact, fuel=known.fuel, values=build)
+        runs = virtual.run(works, jobs=task.jobs, step=step)
+        graded = judge.cases(task, works, runs, file=source.name, device=virtual.NAME)
+        graded = _reversed(task, artefact, known, graded, list(zip(works, runs, strict=True)))
+        tries.append(tuple(_beside(case, known) for case in graded))
+    return max(tries, key=lambda cases: score(task.assignment, _worst(cases), cases).points or -1)
+
+
+def _worst(graded: Sequence[CaseResult]) -> Verdict:
+    return verdict.worst(case.verdict for case in graded)
+
+
+def _beside(case: CaseResult, known: Reference) -> CaseResult:
+    """The case with what the reference did on it, and the ratio of their times."""
+    run = known.run(case.name)
+    timing: Timing | None = case.timing
+    if timing is not None and run is not None and run.timing is not None:
+        ratio = timing.nanoseconds / run.timing.nanoseconds
+        timing = timing.model_copy(update={"ratio_to_reference": ratio})
+    return case.model_copy(update={"reference": run, "timing": timing})
+
+
+def _reversed(
+    task: Task,
+    artefact: Artefact,
+    known: Reference,
+    graded: Sequence[CaseResult],
+    done: Sequence[tuple[Work, Run]],
+) -> list[CaseResult]:
+    """Cases with a race are run once more with warps and blocks in reverse order."""
+    racy = {
+        case.name
+        for case in graded
+        if any(f.kind == "race" and f.severity is Severity.ERROR for f in case.faults)
+    }
+    if not racy:
+        return list(graded)
+    forward = {work.case: (work, run) for work, run in done if work.values}
+    again = plan(
+        task.only(racy),
+        artefact,
+        fuel=known.fuel,
+        values=done[0][0].variant,
+        order="reversed",
+    )
+    said = {
+        work.case: judge.order_matters(forward[work.case][1], run)
+        for work, run in zip(again, virtual.run(again, jobs=task.jobs), strict=True)
+    }
+    return [
+        case.model_copy(update={"reason": said[case.name]}) if case.name in said else case
+        for case in graded
+    ]
+
+
+# ---- results -----------------------------------------------------------------------------------
+
+
+def _result(
+    assignment: Assignment,
+    found: Verdict,
+    *,
+    handed_in: Submission | None,
+    language: str | None,
+    started: float,
+    builds: tuple[Build, ...] = (),
+    graded: tuple[CaseResult, ...] = (),
+    reason: str = "",
+    next_step: str = "",
+) -> Result:
+    files = handed_in.sources if handed_in else ()
+    return Result(
+        assignment=assignment.name,
+        language=language,
+        device=virtual.NAME,
+        verdict=found,
+        reason=reason,
+        next_step=next_step,
+        score=score(assignment, found, graded),
+        builds=builds,
+        cases=graded,
+        submission_sha256=handed_in.sha256 if handed_in else "",
+        files=files,
+        mentions=handed_in.mentions if handed_in else (),
+        versions=_versions(builds),
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        seconds=round(time.perf_counter() - started, 3),
+    )
+
+
+def _refused(
+    assignment: Assignment, error: RefusedError, language: str | None, started: float
+) -> Result:
+    return _result(
+        assignment,
+        Verdict.REFUSED,
+        handed_in=None,
+        language=language,
+        started=started,
+        reason=error.message,
+        next_step=error.hint,
+    )
+
+
+def _build_failed(result: Callable[..., Result], builds: tuple[Build, ...]) -> Result:
+    diagnostics = tuple(d for build in builds for d in build.diagnostics)
+    errors = sum(d.severity == "error" for d in diagnostics)
+    compilers = " and ".join(dict.fromkeys(build.compiler for build in builds if not build.ok))
+    return result(
+        Verdict.BUILD_FAILED,
+        builds=builds,
+        reason=f"{compilers}: {errors} error{'s' * (errors != 1)}",
+        next_step=advice.next_step(Verdict.BUILD_FAILED, diagnostics=diagnostics),
+    )
+
+
+def _reason(found: Verdict, graded: Sequence[CaseResult]) -> str:
+    if found is Verdict.ACCEPTED:
+        return f"every one of {len(graded)} cases is right, and no access was wrong"
+    case = next(case for case in graded if case.verdict is found)
+    if case.reason:
+        return f"case {case.name}: {case.reason}"
+    if case.mismatch is not None and found is Verdict.WRONG_ANSWER:
+        return f"case {case.name}: {case.mismatch.message}"
+    fault = next((f for f in case.faults if f.severity is Severity.ERROR), None)
+    return f"case {case.name}: {fault.message}" if fault else f"case {case.name}"
+
+
+def _elsewhere(language: str) -> str:
+    return f"`grade devices` says what {language} needs; grade it where that is installed."
+
+
+def _versions(builds: Sequence[Build]) -> dict[str, str]:
+    """What decides a grade, with exact versions; compilers are those that were asked."""
+    known = {"grader": __version__}
+    known |= {build.compiler: build.version for build in builds}
+    for package in ("llvmlite", "numpy"):
+        known[package] = metadata.version(package)
+    known["python"] = platform.python_version()
+    known["machine"] = f"{platform.system()} {platform.machine()}"
+    return known

@@ -1,0 +1,125 @@
+"""What the reference kernel of the same language does on every case: the yardstick.
+
+It is built and run like a submission, once; what it did is kept by the content of everything that
+decides it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from grader import __version__, cache, cases, judge
+from grader.assignment_schema import Assignment
+from grader.devices import virtual
+from grader.errors import AssignmentError
+from grader.languages import Artefact, language
+from grader.result import Record, ReferenceRun
+from grader.run import Task, plan
+
+FUEL_FLOOR = 4_000_000
+FUEL_MULTIPLE = 200
+"""Fuel of a launch in warp instructions: 200 times the reference's count under the same build,
+at least 4 million. One thread doing the work of all needs some 32 times a good kernel's count."""
+
+REFERENCE_FUEL = 20_000_000_000
+"""A reference's own budget: only a reference that hangs meets it."""
+
+
+class CaseRun(Record):
+    """The reference on one case, with its warp instructions under each build."""
+
+    run: ReferenceRun
+    instructions: dict[str, int]
+
+
+class Reference(Record):
+    """The reference of one language on every case; empty where it is not installed."""
+
+    cases: dict[str, CaseRun] = {}
+
+    def run(self, case: str) -> ReferenceRun | None:
+        """What the reference did on a case."""
+        return self.cases[case].run if case in self.cases else None
+
+    def fuel(self, case: str, build: str) -> int:
+        """The budget of a submission on a case under a build, in warp instructions."""
+        known = self.cases[case].instructions if case in self.cases else {}
+        count = known.get(build, max(known.values(), default=0))
+        return max(FUEL_FLOOR, FUEL_MULTIPLE * count)
+
+
+def measure(task: Task) -> Reference:
+    """The reference's runs, from the cache or made now.
+
+    Raises AssignmentError for a reference that does not build.
+    """
+    path = task.assignment.reference(task.language)
+    if path is None:
+        return Reference()
+    text = path.read_text(encoding="utf-8")
+    name = cache.key(
+        "reference",
+        __version__,
+        fingerprint(Path(__file__).parent),
+        text,
+        _content(task.assignment),
+        cases.secret(),
+        task.language,
+        *(case.name for case, _ in task.cases),
+    )
+    kept = cache.read("reference", name)
+    if kept is not None:
+        try:
+            return Reference.model_validate_json(kept)
+        except ValidationError:
+            pass  # damaged: measure again
+    builds, artefact = language(task.language).build(text, path.name, task.contracts)
+    if artefact is None:
+        said = next((d.message for build in builds for d in build.diagnostics), "no reason given")
+        raise AssignmentError(f"{path}: the reference does not build: {said}")
+    found = _run(task, artefact, file=path.name)
+    cache.write("reference", name, found.model_dump_json().encode())
+    return found
+
+
+def _run(task: Task, artefact: Artefact, *, file: str) -> Reference:
+    works = plan(task, artefact, fuel=lambda case, build: REFERENCE_FUEL)
+    runs = virtual.run(works, jobs=task.jobs)
+    counts: dict[str, dict[str, int]] = {}
+    for work, run in zip(works, runs, strict=True):
+        counts.setdefault(work.case, {})[work.variant] = run.instructions
+    judged = judge.cases(task, works, runs, file=file, device=virtual.NAME)
+    return Reference(
+        cases={
+            case.name: CaseRun(
+                run=ReferenceRun(
+                    verdict=case.verdict,
+                    faults=case.faults,
+                    metrics=case.metrics,
+                    timing=case.timing,
+                ),
+                instructions=counts[case.name],
+            )
+            for case in judged
+        }
+    )
+
+
+def fingerprint(package: Path) -> str:
+    """Changes with any file of the package that decides what a run says."""
+    parts = [
+        f"{path.relative_to(package)} {(status := path.stat()).st_size} {status.st_mtime_ns}"
+        for path in sorted(package.rglob("*"))
+        if path.suffix in (".py", ".c", ".h")
+    ]
+    return cache.key(*parts)
+
+
+def _content(assignment: Assignment) -> str:
+    texts = [
+        (assignment.folder / name).read_text(encoding="utf-8")
+        for name in ("assignment.toml", "inputs.py")
+    ]
+    return cache.key(*texts)

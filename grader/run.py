@@ -1,0 +1,206 @@
+"""What is run: the `Task` of an assignment, the `Work` a device is asked for, the `Run` it made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from grader import cases, parameters
+from grader.assignment_schema import Assignment, Case, Language
+from grader.cases import Inputs, ReadyLaunch
+from grader.errors import NotGradableError
+from grader.languages import Artefact, Contract
+from grader.result import Dim3, Fault, Metrics, Record
+
+Order = Literal["forward", "reversed"]
+Checks = Literal["all", "bounds"]
+Ended = Literal[
+    "finished", "trap", "assertion", "fuel", "deadlock", "unsupported", "refused", "time"
+]
+"""The engine's words, `refused` for a launch that CUDA would refuse, `time` for a net that caught
+what the instruction budget should have."""
+
+
+class Argument(Record):
+    """One kernel argument of a launch: a buffer by name, a scalar as bytes, or a null pointer."""
+
+    buffer: str | None = None
+    dtype: str | None = None
+    data: str | None = None
+
+
+class Launched(Record):
+    """One launch of a work: which PTX, which entry, and with what."""
+
+    ptx: str
+    entry: str
+    grid: Dim3
+    block: Dim3
+    shared_bytes: int
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True)
+class Work:
+    """One case on one build: what a run child does in one go.
+
+    `variant` is the name of the build; `values` says whether its outputs are wanted, since of a
+    build for checking only the faults count. `fuel` bounds the warp instructions of each launch.
+    """
+
+    case: str
+    variant: str
+    values: bool
+    inputs: Inputs
+    launches: tuple[Launched, ...]
+    checks: Literal["all", "bounds"]
+    fuel: int
+    order: Literal["forward", "reversed"] = "forward"
+
+    @property
+    def elements(self) -> int:
+        """How many elements its buffers hold: what its run time goes with."""
+        return sum(int(np.prod(buffer.shape)) for buffer in self.inputs.buffers)
+
+
+@dataclass(frozen=True)
+class Run:
+    """How one work ended. `outputs` and `written` are empty unless the work wanted values."""
+
+    ended: Ended
+    reason: str = ""
+    faults: tuple[Fault, ...] = ()
+    metrics: Metrics | None = None
+    printed: str = ""
+    outputs: Mapping[str, np.ndarray] = field(default_factory=dict)
+    written: Mapping[str, np.ndarray] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def instructions(self) -> int:
+        """Warp instructions executed: what fuel is measured in."""
+        return int(self.metrics.counts.get("warp_instructions", 0)) if self.metrics else 0
+
+
+@dataclass(frozen=True)
+class Task:
+    """An assignment in one language, ready to run: its cases with their inputs, its contracts.
+
+    `jobs` is how many children may run at a time.
+    """
+
+    assignment: Assignment
+    language: Language
+    cases: tuple[tuple[Case, Inputs], ...]
+    contracts: tuple[Contract, ...]
+    jobs: int = 1
+
+    @staticmethod
+    def of(assignment: Assignment, language: Language, *, small: bool, jobs: int) -> Task:
+        """The task of an assignment; `small` leaves out the large cases."""
+        ready = tuple(
+            (case, cases.inputs(assignment, case))
+            for case in assignment.cases
+            if language in case.languages and not (small and case.large)
+        )
+        contracts = cases.contracts(assignment, language, ready)
+        return Task(assignment, language, ready, contracts, jobs)
+
+    def only(self, names: Collection[str]) -> Task:
+        """The same task with some of its cases."""
+        return replace(self, cases=tuple(pair for pair in self.cases if pair[0].name in names))
+
+
+def plan(
+    task: Task,
+    artefact: Artefact,
+    *,
+    fuel: Callable[[str, str], int],
+    values: str | None = None,
+    order: Order = "forward",
+) -> list[Work]:
+    """The works of every case: the build `values` (by default the first), then those for checking.
+
+    `fuel` gives the budget of a case under a build. A large case runs on the build for values
+    alone, with bounds checks only; in reversed order only the values are of interest. Raises
+    NotGradableError where a build lacks code for a launch.
+    """
+    first = values if values is not None else artefact.names[0]
+    checking = [v.name for v in artefact.variants if not v.optimised]
+    works = []
+    for case, data in task.cases:
+        alone = case.large or order == "reversed"
+        for name in [first] if alone else [first, *dict.fromkeys(checking)]:
+            variant = next(v for v in artefact.variants if v.name == name)
+            ready = cases.launches(
+                task.assignment,
+                task.language,
+                case,
+                data.sizes,
+                declared=variant.constants,
+                block=variant.block,
+            )
+            works.append(
+                Work(
+                    case=case.name,
+                    variant=name,
+                    values=name == first,
+                    inputs=data,
+                    launches=tuple(
+                        _launched(artefact, task.contracts, name, launch, data) for launch in ready
+                    ),
+                    checks="bounds" if case.large else "all",
+                    fuel=fuel(case.name, name),
+                    order=order,
+                )
+            )
+    return works
+
+
+def _launched(
+    artefact: Artefact, contracts: Sequence[Contract], name: str, launch: ReadyLaunch, data: Inputs
+) -> Launched:
+    contract = next(c for c in contracts if c.kernel == launch.kernel)
+    names = [
+        parameter.name
+        for parameter in contract.parameters
+        if parameters.is_argument(parameter.type, artefact.language)
+    ]
+    given = dict(zip(names, launch.arguments, strict=True))
+    scalars = {
+        parameter: data.scalars[argument.name]
+        if argument.kind == "scalar"
+        else np.dtype(argument.dtype).type(argument.value)
+        for parameter, argument in given.items()
+        if argument.kind != "buffer"
+    }
+    call = {parameter: scalar.item() for parameter, scalar in scalars.items()}
+    variant = artefact.select(name, launch.kernel, call)
+    if variant is None:
+        raise NotGradableError(f"the build {name!r} has no code for {launch.kernel} with {call}")
+    arguments = {
+        parameter: Argument(buffer=argument.name)
+        if argument.kind == "buffer"
+        else _bytes(scalars[parameter])
+        for parameter, argument in given.items()
+    }
+    own = variant.parameters.get(launch.kernel)
+    # A language that owns the block (Triton) also knows what shared memory its code needs.
+    owned = variant.block is not None
+    return Launched(
+        ptx=variant.ptx,
+        entry=variant.entries[launch.kernel],
+        grid=launch.grid,
+        block=launch.block,
+        shared_bytes=variant.shared_bytes.get(launch.kernel, 0) if owned else launch.shared_bytes,
+        arguments=tuple(arguments.values())
+        if own is None
+        else tuple(arguments.get(parameter.name, Argument()) for parameter in own),
+    )
+
+
+def _bytes(scalar: np.generic) -> Argument:
+    return Argument(dtype=scalar.dtype.name, data=scalar.tobytes().hex())

@@ -1,0 +1,180 @@
+"""Proves that an assignment grades as it should.
+
+The reference of every language must be accepted with full points for its kernel, and every known
+submission in `submissions/<verdict>/` must get the verdict of its folder and the findings that its
+own header names.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from grader import assignment as assignments
+from grader import expectations, grade
+from grader.assignment_schema import Assignment
+from grader.errors import AssignmentError, GradeError
+from grader.result import Record, Result, Verdict
+from grader.submission import SUFFIXES
+
+
+class Check(Record):
+    """One thing verified; `detail` says what differs where it is not `ok`."""
+
+    assignment: str
+    what: Literal["assignment", "reference", "submission"]
+    name: str
+    expected: str
+    found: str
+    ok: bool
+    detail: str = ""
+    seconds: float = 0.0
+
+
+class Verification(Record):
+    """Everything `grade verify` checked."""
+
+    schema_: str = Field(default="grade/verification/v1", alias="schema")
+    checks: tuple[Check, ...]
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+
+class _Subject(Record):
+    """A submission to grade, and what must come out."""
+
+    assignment: Assignment
+    what: Literal["reference", "submission"]
+    path: Path
+    language: str | None
+    expected: str
+
+
+def verify(
+    names: Sequence[str], *, jobs: int, step: Callable[[str], None] = lambda text: None
+) -> Verification:
+    """Verify assignments by name, all that are found where none is named.
+
+    `jobs` submissions are graded at a time. Raises UsageError for a name that is not there; an
+    assignment that cannot be used is a failed check.
+    """
+    started = time.perf_counter()
+    checks: list[Check] = []
+    subjects: list[_Subject] = []
+    for name in names or tuple(assignments.available()):
+        try:
+            assignment = assignments.load(name)
+            subjects += _subjects(assignment)
+        except AssignmentError as error:
+            checks.append(_broken(name, error))
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        for check in pool.map(_check, subjects):
+            checks.append(check)
+            step(f"verified {len(checks)}: {check.assignment} {check.name}")
+    return Verification(checks=tuple(checks), seconds=round(time.perf_counter() - started, 3))
+
+
+def _subjects(assignment: Assignment) -> Iterator[_Subject]:
+    for language in assignment.languages:
+        path = assignment.reference(language)
+        if path is None:
+            raise AssignmentError(
+                f"{assignment.folder}: there is no reference kernel for {language}",
+                f"Put it at reference/{assignment.name}/kernel{SUFFIXES[language]}.",
+            )
+        yield _Subject(
+            assignment=assignment,
+            what="reference",
+            path=path,
+            language=language,
+            expected=Verdict.ACCEPTED.value,
+        )
+    folder = assignment.folder / "submissions"
+    for verdict in sorted(path for path in folder.glob("*") if path.is_dir()):
+        if verdict.name not in set(Verdict):
+            raise AssignmentError(f"{verdict}: expected the name of a verdict")
+        for path in sorted(verdict.iterdir()):
+            if not path.name.startswith("."):
+                yield _Subject(
+                    assignment=assignment,
+                    what="submission",
+                    path=path,
+                    language=None,
+                    expected=verdict.name,
+                )
+
+
+def _check(subject: _Subject) -> Check:
+    started = time.perf_counter()
+    try:
+        result = grade.submit(
+            str(subject.assignment.folder.resolve()),
+            subject.path,
+            language=subject.language,
+            jobs=1,
+        )
+        found, detail = result.verdict.value, _difference(subject, result)
+    except GradeError as error:
+        found, detail = "not graded", error.message
+    return Check(
+        assignment=subject.assignment.name,
+        what=subject.what,
+        name=_name(subject),
+        expected=subject.expected,
+        found=found,
+        ok=found == subject.expected and not detail,
+        detail=detail,
+        seconds=round(time.perf_counter() - started, 3),
+    )
+
+
+def _difference(subject: _Subject, result: Result) -> str:
+    """What differs from what must come out; empty where nothing does."""
+    if result.verdict.value != subject.expected:
+        return result.reason
+    if subject.what == "reference":
+        lost = [
+            f"{line.item} {line.points}/{line.out_of} ({line.why})"
+            for line in result.score.lines
+            # The reference's notes are in its folder, not beside its kernel.
+            if line.points < line.out_of and line.item != "notes"
+        ]
+        return f"the reference loses points: {'; '.join(lost)}" if lost else ""
+    missing: list[str] = []
+    for path in _sources(subject.path):
+        verdict, expected = expectations.read(path.read_text(errors="replace"), str(path))
+        if verdict is not None and verdict != subject.expected:
+            missing.append(f"its header says {verdict}, its folder {subject.expected}")
+        missing += [f"not found: {one}" for one in expectations.missing(expected, result)]
+    return "; ".join(missing)
+
+
+def _sources(path: Path) -> list[Path]:
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return [file for file in files if file.suffix in SUFFIXES.values() and file.is_file()]
+
+
+def _name(subject: _Subject) -> str:
+    if subject.what == "reference":
+        return f"reference ({subject.language})"
+    return f"{subject.path.parent.name}/{subject.path.name}"
+
+
+def _broken(name: str, error: AssignmentError) -> Check:
+    return Check(
+        assignment=name,
+        what="assignment",
+        name="assignment.toml",
+        expected="usable",
+        found="not usable",
+        ok=False,
+        detail=error.message,
+    )
