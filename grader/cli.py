@@ -87,7 +87,7 @@ def submit(
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
-    """Grade a submission: build, run every case, compare, score, report."""
+    """Grade a submission and write its report."""
     from grader import grade, report
     from grader.report import terminal
 
@@ -116,7 +116,7 @@ def verify(
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
-    """Prove that assignments grade their known submissions as they should."""
+    """Prove that assignments grade as they should."""
     from grader import report
     from grader import verify as proof
     from grader.report import terminal

@@ -22,6 +22,7 @@ from grader import (
     devices,
     feedback,
     judge,
+    notes,
     reference,
     submission,
     verdict,
@@ -38,6 +39,7 @@ from grader.reference import Reference
 from grader.result import (
     Build,
     CaseResult,
+    Notes,
     Result,
     Severity,
     SourceFile,
@@ -251,6 +253,7 @@ def _result(
     next_step: str = "",
 ) -> Result:
     files = handed_in.sources if handed_in else ()
+    noted = _notes(assignment, handed_in)
     return Result(
         assignment=assignment.name,
         language=language,
@@ -258,7 +261,8 @@ def _result(
         verdict=found,
         reason=reason,
         next_step=next_step,
-        score=score(assignment, found, graded),
+        score=score(assignment, found, graded, noted),
+        notes=noted,
         builds=builds,
         cases=graded,
         submission_sha256=handed_in.sha256 if handed_in else "",
@@ -268,6 +272,15 @@ def _result(
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         seconds=round(time.perf_counter() - started, 3),
     )
+
+
+def _notes(assignment: Assignment, handed_in: Submission | None) -> Notes | None:
+    """What was found out about the notes; they have points of their own and no verdict."""
+    if assignment.notes is None or handed_in is None:
+        return None
+    if handed_in.notes is None:
+        return Notes(file=None)
+    return notes.check_text(handed_in.notes.text or "", handed_in.notes.name, assignment.notes)
 
 
 def _refused(

@@ -7,7 +7,7 @@ after a probe really ran, and a job that runs cases in a child process.
 from __future__ import annotations
 
 import importlib
-from typing import Protocol, cast
+from typing import Literal, Protocol, cast
 
 from pydantic import Field
 
@@ -31,11 +31,15 @@ class Device(Protocol):
 
 
 class Availability(Record):
-    """Whether one language can be compiled, or one device used, here; `missing` is why not."""
+    """Whether a language can be compiled, a device used or a layer of the sandbox put on, here.
 
-    kind: str
+    `missing` is why not; `detail` says more of what is there.
+    """
+
+    kind: Literal["language", "device", "sandbox"]
     name: str
     missing: str | None
+    detail: str = ""
 
 
 class Survey(Record):
@@ -60,7 +64,9 @@ def device(name: str) -> Device:
 
 
 def survey() -> Survey:
-    """Probe every language and device of the tables."""
+    """Probe every language and device of the tables, and the layers of the sandbox."""
+    from grader import sandbox
+
     languages = [
         Availability(kind="language", name=name, missing=language(name).missing())
         for name in LANGUAGES
@@ -68,4 +74,13 @@ def survey() -> Survey:
     devices = [
         Availability(kind="device", name=name, missing=device(name).missing()) for name in DEVICES
     ]
-    return Survey(found=(*languages, *devices))
+    layers = [
+        Availability(
+            kind="sandbox",
+            name=layer.name,
+            missing=None if layer.on else layer.detail,
+            detail=layer.detail if layer.on else "",
+        )
+        for layer in sandbox.layers()
+    ]
+    return Survey(found=(*languages, *devices, *layers))

@@ -321,7 +321,7 @@ def show_survey(found: Survey, out: Console) -> None:
     for item in found.found:
         ready = item.missing is None
         state = Text("ready" if ready else "no", style="green" if ready else "yellow")
-        rows.append((Text(f"{item.kind} {item.name}"), state, Text(item.missing or "")))
+        rows.append((Text(f"{item.kind} {item.name}"), state, Text(item.missing or item.detail)))
     _table(out, rows)
 
 
