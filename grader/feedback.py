@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from grader.assignment_schema import Assignment
-from grader.result import CaseResult, Result
+from grader.result import CaseResult
 
 
-def shown(result: Result, assignment: Assignment) -> Result:
-    """The result as the assignment's `feedback` says, without any number of a hidden case.
+def shown(cases: tuple[CaseResult, ...], assignment: Assignment) -> tuple[CaseResult, ...]:
+    """The cases as the assignment's `feedback` says, without any number of a hidden one.
 
-    The verdict and the points are the same whatever is shown.
+    What a result says about its cases (reason, next step) is worded from these.
     """
     if assignment.feedback == "verdict":
-        step = "Your instructor's feedback setting shows the verdict only."
-        return result.model_copy(update={"cases": (), "reason": "", "next_step": step})
-    cases = []
-    for case in result.cases:
-        if assignment.feedback == "cases" or case.hidden:
-            cases.append(_verdict_only(case))
-        else:
-            cases.append(case)
-    return result.model_copy(update={"cases": tuple(cases)})
+        return ()
+    return tuple(
+        _verdict_only(case) if case.hidden or assignment.feedback == "cases" else case
+        for case in cases
+    )
 
 
 def _verdict_only(case: CaseResult) -> CaseResult:

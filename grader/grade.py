@@ -93,7 +93,7 @@ def submit(
         for r in found
         if r is not best
     )
-    return feedback.shown(best.model_copy(update={"others": others}), assignment)
+    return best.model_copy(update={"others": others})
 
 
 def _place(assignment: Assignment, name: str, path: Path | None) -> Path:
@@ -167,12 +167,14 @@ def _grade(
             "An earlier grade stands.",
         )
     found = verdict.worst(case.verdict for case in graded)
+    shown = feedback.shown(graded, assignment)
     return result(
         found,
         builds=builds,
         graded=graded,
-        reason=_reason(found, graded),
-        next_step=advice.next_step(found, graded, source=source.text or ""),
+        shown=shown,
+        reason=_reason(found, shown),
+        next_step=advice.next_step(found, shown, source=source.text or ""),
     )
 
 
@@ -249,6 +251,7 @@ def _result(
     started: float,
     builds: tuple[Build, ...] = (),
     graded: tuple[CaseResult, ...] = (),
+    shown: tuple[CaseResult, ...] = (),
     reason: str = "",
     next_step: str = "",
 ) -> Result:
@@ -264,7 +267,7 @@ def _result(
         score=score(assignment, found, graded, noted),
         notes=noted,
         builds=builds,
-        cases=graded,
+        cases=shown,
         submission_sha256=handed_in.sha256 if handed_in else "",
         files=files,
         mentions=handed_in.mentions if handed_in else (),
@@ -311,14 +314,16 @@ def _build_failed(result: Callable[..., Result], builds: tuple[Build, ...]) -> R
 
 def _reason(found: Verdict, graded: Sequence[CaseResult]) -> str:
     if found is Verdict.ACCEPTED:
-        return f"every one of {len(graded)} cases is right, and no access was wrong"
-    case = next(case for case in graded if case.verdict is found)
+        return "every case is right, and no access was wrong"
+    case = next((case for case in graded if case.verdict is found), None)
+    if case is None:
+        return "this assignment shows the verdict and the points only"
     if case.reason:
         return f"case {case.name}: {case.reason}"
     if case.mismatch is not None and found is Verdict.WRONG_ANSWER:
         return f"case {case.name}: {case.mismatch.message}"
     fault = next((f for f in case.faults if f.severity is Severity.ERROR), None)
-    return f"case {case.name}: {fault.message}" if fault else f"case {case.name}"
+    return f"case {case.name}: {fault.message if fault else found.value.replace('_', ' ')}"
 
 
 def _elsewhere(language: str) -> str:

@@ -1,0 +1,128 @@
+"""What the parent asks of run children, and that it believes no malformed answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.assignment import load
+from grader.devices import virtual
+from grader.errors import InternalError
+from grader.languages import Artefact, Variant
+from grader.run import Task, Work, plan
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return Task.of(load("assignment3"), "cuda-c", small=False, jobs=2)
+
+
+@pytest.fixture(scope="module")
+def works(task: Task) -> list[Work]:
+    artefact = Artefact(
+        language="cuda-c",
+        variants=(
+            Variant(name="fast", optimised=True, ptx="fast ptx", entries={"vec_add": "v"}),
+            Variant(
+                name="debug",
+                optimised=False,
+                ptx="debug ptx",
+                entries={"vec_add": "v"},
+                constants={"BLOCK": 64},
+            ),
+        ),
+    )
+    return plan(task, artefact, fuel=lambda case, build: 1000)
+
+
+def test_small_cases_run_on_every_build_and_large_ones_on_the_first(works: list[Work]) -> None:
+    builds: dict[str, list[str]] = {}
+    for work in works:
+        builds.setdefault(work.case, []).append(work.variant)
+    assert builds["a thousand"] == ["fast", "debug"]
+    assert builds["a million"] == ["fast"]
+    checks = {work.case: work.checks for work in works}
+    assert checks["a thousand"] == "all"
+    assert checks["a million"] == "bounds"
+
+
+def test_a_launch_follows_the_constants_that_the_source_has(works: list[Work]) -> None:
+    fast, debug = [work.launches[0] for work in works if work.case == "a thousand"]
+    assert (fast.grid, fast.block) == ((4, 1, 1), (256, 1, 1))
+    assert (debug.grid, debug.block) == ((16, 1, 1), (64, 1, 1))
+    assert [argument.buffer for argument in fast.arguments] == ["A", "B", "C", None]
+    assert bytes.fromhex(fast.arguments[3].data or "") == np.int32(1000).tobytes()
+
+
+def test_shares_keep_a_case_together_and_lose_none(works: list[Work]) -> None:
+    shares = virtual._shares(works, 2)
+    assert sorted(i for share in shares for i in share) == list(range(len(works)))
+    places = {works[i].case: set() for i in range(len(works))}
+    for number, share in enumerate(shares):
+        for i in share:
+            places[works[i].case].add(number)
+    assert all(len(found) == 1 for found in places.values())
+
+
+def test_equal_bytes_are_sent_once(works: list[Work]) -> None:
+    share = [i for i, work in enumerate(works) if work.case == "a thousand"]
+    _, blobs = virtual._request(works, share)
+    assert len(blobs) == 4  # A, B and two PTX texts for two builds
+
+
+def answer(works: list[Work], **more: Any) -> tuple[dict[str, Any], list[bytes]]:
+    number = next(i for i, work in enumerate(works) if work.case == "a thousand")
+    header = {
+        "work": number,
+        "ended": "finished",
+        "reason": "",
+        "faults": [],
+        "counts": {"warp_instructions": 7.0},
+        "lines": [],
+        "printed": "",
+        "outputs": ["C"],
+        "seconds": 0.1,
+        **more,
+    }
+    return header, [bytes(4000), bytes(125)]
+
+
+def test_a_good_answer_becomes_a_run(works: list[Work]) -> None:
+    header, blobs = answer(works)
+    number, run = virtual._outcome(works, [header["work"]], header, blobs)
+    assert number == header["work"]
+    assert run.outputs["C"].shape == (1000,)
+    assert not run.written["C"].any()
+    assert run.instructions == 7
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ended": "accepted"},
+        {"outputs": ["A"]},
+        {"outputs": []},
+        {"faults": [{"kind": "race"}]},
+        {"printed": "x" * 70_000},
+        {"verdict": "accepted"},
+        {"counts": {"warp_instructions": "many"}},
+        {"work": 10_000},
+    ],
+)
+def test_a_malformed_answer_is_an_error_of_ours(works: list[Work], change: dict[str, Any]) -> None:
+    header, blobs = answer(works, **change)
+    with pytest.raises(InternalError):
+        virtual._outcome(works, list(range(len(works))), header, blobs)
+
+
+@pytest.mark.parametrize(
+    "blobs", [[], [bytes(4000)], [bytes(3996), bytes(125)], [bytes(4000), b""]]
+)
+def test_outputs_of_another_size_are_an_error_of_ours(
+    works: list[Work], blobs: list[bytes]
+) -> None:
+    header, _ = answer(works)
+    with pytest.raises(InternalError):
+        virtual._outcome(works, list(range(len(works))), header, blobs)

@@ -1,0 +1,48 @@
+"""`expect:` lines: read exactly, and met only by a finding that has every key."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import expectations
+from grader.errors import AssignmentError
+from tests.report import results
+
+TEXT = """\
+// expect: verdict=out_of_bounds
+// expect: kind=out_of_bounds line=6 access=read buffer=A index=1000
+# expect: kind=race severity=warning message="without __syncwarp"
+__global__ void f() {}
+"""
+
+
+def test_reads_verdict_and_findings() -> None:
+    verdict, found = expectations.read(TEXT, "a.cu")
+    assert verdict == "out_of_bounds"
+    assert [one.keys["kind"] for one in found] == ["out_of_bounds", "race"]
+    assert expectations.missing(found, results.out_of_bounds()) == ()
+
+
+@pytest.mark.parametrize(
+    "line", ["kind=out_of_bounds line=7", "kind=misaligned", "kind=race", "buffer=B"]
+)
+def test_a_finding_that_differs_in_one_key_is_missing(line: str) -> None:
+    _, found = expectations.read(f"// expect: {line}", "a.cu")
+    assert expectations.missing(found, results.out_of_bounds()) == found
+
+
+def test_a_pattern_is_found_in_the_mismatch() -> None:
+    _, found = expectations.read('// expect: pattern="only_first"', "a.cu")
+    assert expectations.missing(found, results.wrong_answer()) == ()
+    assert expectations.missing(found, results.out_of_bounds()) == found
+
+
+def test_a_compilers_message_is_found_by_line() -> None:
+    _, found = expectations.read('// expect: line=6 message="undefined"', "a.cu")
+    assert expectations.missing(found, results.build_failed()) == ()
+
+
+@pytest.mark.parametrize("line", ["nonsense", "colour=red"])
+def test_a_line_that_says_nothing_is_an_error(line: str) -> None:
+    with pytest.raises(AssignmentError, match=r"a\.cu:1"):
+        expectations.read(f"// expect: {line}", "a.cu")
