@@ -25,6 +25,11 @@ _CONSTANT = re.compile(
 )
 
 
+def defaults(contracts: Iterable[Contract]) -> dict[str, int]:
+    """The constants that `contracts` know, with their defaults."""
+    return {name: value for c in contracts for name, value in c.constants.items()}
+
+
 def name_expression(contract: Contract) -> str:
     """The C++ expression for the entry's address; it compiles only for the expected type."""
     types = ", ".join(parameter.type for parameter in contract.parameters)

@@ -92,21 +92,23 @@ def compile_source(
         nvrtc.nvrtcDestroyProgram(program)
 
 
-def install_headers() -> Path:
+def install_headers() -> Path | None:
     """The folder with the headers that NVRTC bundles, extracted at first use (26 MB, 0.3 s).
 
     They are cuda_fp16.h, mma.h, cooperative_groups.h, cub, libcu++ and their kin. NVRTC locks the
-    folder, so processes may race here. Raises OSError where the folder cannot be written.
+    folder, so processes may race here. None where the cache cannot be written: sources without
+    such includes compile all the same.
     """
     directory = cache.root() / f"nvrtc-headers-{version()}"
     if (directory / ".nvrtc_headers_version").exists():
         return directory
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
     nvrtc = _binding()
-    status, detail = nvrtc.nvrtcInstallBundledHeaders(str(directory).encode(), 0)
-    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-        raise OSError(f"NVRTC could not install its headers into {directory}: {detail!r}")
-    return directory
+    status, _ = nvrtc.nvrtcInstallBundledHeaders(str(directory).encode(), 0)
+    return directory if status == nvrtc.nvrtcResult.NVRTC_SUCCESS else None
 
 
 @functools.cache

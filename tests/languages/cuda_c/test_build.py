@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from grader import sandbox
+from grader.errors import InternalError
 from grader.languages import cuda_c
+from grader.languages.cuda_compile import compile_submission
+from grader.sandbox import Exit, Limits, Reply
 from tests.languages.cuda_c.sources import KERNEL, VEC_ADD, accepted, compiled, errors
 
 
@@ -64,10 +69,10 @@ def test_registers_and_spills_come_from_the_cubin() -> None:
 
 
 def test_equal_sources_give_equal_ptx_in_any_folder(
-    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = accepted(KERNEL)
-    monkeypatch.chdir(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     assert accepted(KERNEL) == first
     assert all('.file\t1 "vec_add.cu"' in variant.ptx for variant in first.variants)
     assert all(str(tmp_path) not in variant.ptx for variant in first.variants)
@@ -110,8 +115,6 @@ def test_a_long_log_keeps_its_ends() -> None:
 
 
 def test_without_a_contract_every_kernel_is_an_entry() -> None:
-    from grader.languages.cuda_compile import compile_submission
-
     text = f"{KERNEL}template <class T, int N> __global__ void fill(T* x) {{ x[0] = N; }}\n"
     _, artefact = compile_submission(
         text, "k.cu", (), submission_headers={}, toolkit=None, kernels=("fill<float, 3>",)
@@ -122,3 +125,52 @@ def test_without_a_contract_every_kernel_is_an_entry() -> None:
         "_Z4fillIfLi3EEvPT_": "_Z4fillIfLi3EEvPT_",
         "fill<float, 3>": "_Z4fillIfLi3EEvPT_",
     }
+
+
+def test_a_build_is_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADE_CACHE", str(tmp_path))
+    first = cuda_c.build(KERNEL, "vec_add.cu", (VEC_ADD,))
+    monkeypatch.setattr(sandbox, "call", None)
+    assert cuda_c.build(KERNEL, "vec_add.cu", (VEC_ADD,)) == first
+    with pytest.raises(TypeError):
+        cuda_c.build(KERNEL, "other.cu", (VEC_ADD,))
+
+
+def test_a_damaged_entry_of_the_cache_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADE_CACHE", str(tmp_path))
+    _, first = cuda_c.build(KERNEL, "vec_add.cu", (VEC_ADD,))
+    (kept,) = (tmp_path / "cuda-c").iterdir()
+    kept.write_bytes(kept.read_bytes()[:100])
+    assert cuda_c.build(KERNEL, "vec_add.cu", (VEC_ADD,))[1] == first
+
+
+def test_a_source_that_keeps_the_compiler_busy_fails_to_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADE_CACHE", str(tmp_path))
+    monkeypatch.setattr(cuda_c, "LIMITS", Limits(wall_seconds=2, cpu_seconds=60))
+    bomb = "#define X0 1 + 1\n" + "".join(f"#define X{k + 1} X{k} + X{k}\n" for k in range(40))
+    builds, artefact = cuda_c.build(f"{bomb}{KERNEL.replace('A[i]', 'X40')}", "a.cu", (VEC_ADD,))
+    assert artefact is None
+    assert [d.message for d in builds[0].diagnostics] == ["compiling took more than 2 s"]
+
+
+def test_where_the_cache_cannot_be_written_a_plain_kernel_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GRADE_CACHE", str(tmp_path / "file" / "cache"))
+    assert cuda_c.build(KERNEL, "vec_add.cu", (VEC_ADD,))[1] is not None
+
+
+def test_a_malformed_reply_is_the_grader_s_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADE_CACHE", str(tmp_path))
+    for header in ({}, {"builds": [], "artefact": {"variants": [{}]}}, {"builds": 3}):
+        answer = Reply(Exit("exited"), header)
+        monkeypatch.setattr(sandbox, "call", lambda *a, answer=answer, **k: answer)
+        with pytest.raises(InternalError):
+            cuda_c.build(KERNEL, "vec_add.cu", (VEC_ADD,))

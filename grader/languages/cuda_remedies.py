@@ -1,0 +1,126 @@
+"""What is done about a submission that does not compile as it stands: host code and its headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from grader.languages import cuda_contract as contract_check
+from grader.languages.cuda_attempt import Attempt, Source, attempt
+from grader.languages.cuda_host_code import (
+    HOST_MESSAGES,
+    Blanked,
+    blank_host_code,
+    blank_host_types,
+)
+from grader.languages.nvrtc_log import Message
+from grader.result import Diagnostic
+
+_ROUNDS = 12
+_MISSING = re.compile(r"(?:could not|cannot) open source file \"([^\"]+)\"")
+
+
+def until_settled(source: Source) -> Attempt:
+    """Compile, blank what the compiler calls host code, and again, while that helps.
+
+    When blanking definitions no longer helps, the types and aliases that only host headers would
+    explain are blanked too; if even that fails, the messages from before count.
+    """
+    remedies = (_without_missing_header, _without_host_code, _without_lost_constants)
+    tried = _apply(attempt(source), remedies)
+    if not tried.errors or not tried.source.blanked:
+        return tried
+    bolder = _apply(tried, (*remedies, _without_host_types))
+    known = {message.diagnostic for message in tried.errors}
+    return bolder if known.issuperset(m.diagnostic for m in bolder.errors) else tried
+
+
+def _apply(tried: Attempt, remedies: Sequence[Callable[[Attempt], Source | None]]) -> Attempt:
+    for _ in range(_ROUNDS):
+        if tried.compilation.ok:
+            break
+        changed = next((s for remedy in remedies if (s := remedy(tried))), None)
+        if changed is None:
+            break
+        tried = attempt(changed)
+    return tried
+
+
+def _without_missing_header(tried: Attempt) -> Source | None:
+    """A header that is neither the submission's nor the toolkit's counts as empty, and is noted."""
+    source = tried.source
+    for message in tried.errors:
+        missing = _MISSING.search(message.diagnostic.message)
+        if (
+            missing
+            and missing[1] not in source.headers
+            and message.diagnostic.file in source.own_files
+        ):
+            words = f"{missing[1]} is neither in the submission nor in the CUDA toolkit"
+            note = message.diagnostic.model_copy(
+                update={"severity": "warning", "message": f"{words}: taken as empty"}
+            )
+            headers = {**source.headers, missing[1]: ""}
+            return replace(source, headers=headers, notes=(*source.notes, note))
+    return None
+
+
+def _without_host_code(tried: Attempt) -> Source | None:
+    flagged = [m for m in tried.errors if m.diagnostic.message.startswith(HOST_MESSAGES)]
+    return _blank(tried.source, flagged, blank_host_code)
+
+
+def _without_host_types(tried: Attempt) -> Source | None:
+    return _blank(tried.source, tried.errors, blank_host_types)
+
+
+def _without_lost_constants(tried: Attempt) -> Source | None:
+    """A constant that is declared inside a function only: the launch takes the default, noted."""
+    source = tried.source
+    lost = {
+        name
+        for message in tried.contract
+        if (name := contract_check.failed_constant(message.diagnostic.line, source.constants))
+        and f'identifier "{name}" is undefined' in message.diagnostic.message
+        and name not in source.blanked
+    }
+    if not lost:
+        return None
+    notes = [
+        Diagnostic(
+            file=source.file_name,
+            line=contract_check.first_line(name, source.original),
+            severity="warning",
+            message=f"{name} is not declared at file level: the launch takes {name} = {default}",
+        )
+        for name, default in contract_check.defaults(source.contracts).items()
+        if name in lost
+    ]
+    left = tuple(name for name in source.constants if name not in lost)
+    return replace(source, constants=left, notes=(*source.notes, *notes))
+
+
+def _blank(
+    source: Source,
+    found: Sequence[Message],
+    blank: Callable[[str, Sequence[tuple[int, int]]], Blanked],
+) -> Source | None:
+    """The source with the definitions at the messages' places blanked; None if nothing changed."""
+    texts = {source.file_name: source.text}
+    names = dict(source.blanked)
+    for file in {message.diagnostic.file for message in found}:
+        places = [
+            (diagnostic.line, diagnostic.column or 1)
+            for diagnostic in (message.diagnostic for message in found)
+            if diagnostic.file == file and diagnostic.line
+        ]
+        content = source.text if file == source.file_name else source.headers.get(file, "")
+        blanked = blank(content, places)
+        texts[file] = blanked.text
+        names.update(blanked.names)
+    text = texts.pop(source.file_name)
+    headers = {**source.headers, **texts}
+    if text == source.text and headers == source.headers:
+        return None
+    return replace(source, text=text, headers=headers, blanked=names)
