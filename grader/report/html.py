@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from grader.report import code, words
 from grader.report.findings import excerpt, findings, leading_case, leading_fault, source
+from grader.report.messages import about
 from grader.result import CaseResult, LineMetrics, Result, Verdict
 
 
@@ -26,6 +27,7 @@ def render(result: Result) -> str:
         tone=_tone(result.verdict),
         leading=leading,
         case=case,
+        about=about(result),
         findings=found,
         errors=[d for d in diagnostics if d.severity == "error"],
         cut=_excerpt(result, place.file, place.line, place.column) if place else None,

@@ -6,6 +6,7 @@ import re
 
 from grader.report import words
 from grader.report.findings import Finding, excerpt, findings, leading_case, leading_fault, source
+from grader.report.messages import about
 from grader.result import Result, Severity, Verdict
 
 LIMIT_BYTES = 60_000
@@ -24,6 +25,7 @@ def render(result: Result) -> str:
         f"{words.TITLES[result.verdict]}, {words.points(result.score)}",
         _cause(result),
         f"**Next:** {escape(result.next_step)}" if result.next_step else "",
+        _about(result),
         _score(result),
         _cases(result),
         _more(result),
@@ -96,6 +98,16 @@ def _excerpt(result: Result, file: str | None, line: int | None, column: int | N
         if number == cut.marked and cut.caret is not None:
             rows.append(f"       | {' ' * cut.caret}^")
     return fence("\n".join(rows))
+
+
+def _about(result: Result) -> str:
+    entry = about(result)
+    if entry is None:
+        return ""
+    rows = [escape(entry.means), ""]
+    rows += [f"- {escape(text)}" for text in entry.causes]
+    rows += ["", "What to do:", "", *(f"- {escape(text)}" for text in entry.fixes)]
+    return folded(f"What {entry.slug} means, and what usually causes it", "\n".join(rows))
 
 
 def _score(result: Result) -> str:
