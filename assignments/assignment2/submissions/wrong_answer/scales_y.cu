@@ -1,0 +1,9 @@
+// expect: verdict=wrong_answer
+// expect: kind=mismatch buffer=y
+// The factor belongs to x.
+
+__global__ void saxpy(int n, float a, const float* x, float* y) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+        y[i] = a * (x[i] + y[i]);
+    }
+}
