@@ -4,7 +4,8 @@
     // expect: kind=out_of_bounds line=9 access=read buffer=A
 
 The verdict must be that of the folder it lies in. Every other line names a finding that must be
-there, by any of a fault's own keys; `pattern=` is a part of a mismatch's pattern.
+there, by any of a fault's own keys. `kind=mismatch` is a wrong number (`buffer`, and in `pattern`
+a part of its pattern), `kind=diagnostic` a message of the compiler (`line`, `message`).
 """
 
 from __future__ import annotations
@@ -54,20 +55,28 @@ def missing(expected: tuple[Expectation, ...], result: Result) -> tuple[Expectat
 
 
 def _met(one: Expectation, result: Result) -> bool:
+    kind = one.keys.get("kind")
+    wanted = one.keys.get("pattern")
+    if kind == "mismatch" or (kind is None and wanted is not None):
+        mismatches = [case.mismatch for case in result.cases if case.mismatch is not None]
+        if any(
+            one.keys.get("buffer", found.output) == found.output
+            and (wanted or "") in (found.pattern or "")
+            for found in mismatches
+        ):
+            return True
     faults = [fault for case in result.cases for fault in case.faults]
+    if kind is None and wanted is not None:
+        return any(wanted in fault.message for fault in faults if fault.kind == "unwritten")
     if any(_is(one, fault) for fault in faults):
         return True
-    wanted = one.keys.get("pattern")
-    if wanted is not None:
-        patterns = [c.mismatch.pattern or "" for c in result.cases if c.mismatch is not None]
-        patterns += [fault.message for fault in faults if fault.kind == "unwritten"]
-        return any(wanted in pattern for pattern in patterns)
-    diagnostics = [d for build in result.builds for d in build.diagnostics]
     return any(
-        _same(one.keys.get("line"), d.line)
-        and one.keys.get("message", "") in d.message
-        and set(one.keys) <= {"line", "message"}
-        for d in diagnostics
+        _same(one.keys.get("line"), found.line)
+        and one.keys.get("message", "") in found.message
+        and set(one.keys) <= {"kind", "line", "message"}
+        and kind in (None, "diagnostic")
+        for build in result.builds
+        for found in build.diagnostics
     )
 
 

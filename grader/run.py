@@ -148,7 +148,9 @@ def plan(
                     case=case.name,
                     variant=name,
                     values=name == first,
-                    inputs=data,
+                    inputs=cases.for_build(
+                        task.assignment, task.language, case, data, variant.constants
+                    ),
                     launches=tuple(
                         _launched(artefact, task.contracts, name, launch, data) for launch in ready
                     ),

@@ -42,6 +42,36 @@ def test_a_compilers_message_is_found_by_line() -> None:
     assert expectations.missing(found, results.build_failed()) == ()
 
 
+@pytest.mark.parametrize(
+    ("line", "met"),
+    [
+        ("kind=mismatch buffer=C", True),
+        ("kind=mismatch buffer=C pattern=only_first", True),
+        ("kind=mismatch buffer=A", False),
+        ("kind=mismatch pattern=tail", False),
+        ("kind=unwritten buffer=C", False),
+        ("kind=diagnostic", False),
+    ],
+)
+def test_a_wrong_number_is_found_by_its_buffer(line: str, met: bool) -> None:
+    _, found = expectations.read(f"// expect: {line}", "a.cu")
+    assert (expectations.missing(found, results.wrong_answer()) == ()) is met
+
+
+@pytest.mark.parametrize(
+    ("line", "met"),
+    [
+        ("kind=diagnostic line=6", True),
+        ("kind=diagnostic message=undefined", True),
+        ("kind=diagnostic line=7", False),
+        ("kind=mismatch", False),
+    ],
+)
+def test_a_diagnostic_is_found_by_its_line(line: str, met: bool) -> None:
+    _, found = expectations.read(f"// expect: {line}", "a.cu")
+    assert (expectations.missing(found, results.build_failed()) == ()) is met
+
+
 @pytest.mark.parametrize("line", ["nonsense", "colour=red"])
 def test_a_line_that_says_nothing_is_an_error(line: str) -> None:
     with pytest.raises(AssignmentError, match=r"a\.cu:1"):
