@@ -105,6 +105,58 @@ def submit(
 
 
 @app.command()
+def check(
+    assignment: Assignment,
+    path: Submission = None,
+    file: Annotated[
+        str | None,
+        typer.Option(metavar="F", help="The kernel file, where a folder holds several."),
+    ] = None,
+    language: Language = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")
+    ] = False,
+    jobs: Jobs = None,
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Check the small cases only, quickly; writes no report."""
+    from grader import grade, report
+    from grader import watch as watching
+    from grader.report import terminal
+
+    human = terminal.console(stderr=json_file == "-")
+    place = grade.place(assignment, path)
+    before = result = None
+    for _ in watching.saves(place) if watch else (None,):
+        try:
+            with terminal.progress(quiet=quiet) as step:
+                result = grade.submit(
+                    assignment,
+                    place,
+                    file=file,
+                    language=language,
+                    jobs=jobs,
+                    small=True,
+                    step=step,
+                )
+        except GradeError as error:
+            if not watch:
+                raise
+            _say(error.message, error.hint)
+            continue
+        terminal.show(result, human, quiet=quiet, verbose=verbose, brief=True)
+        if before is not None:
+            terminal.show_difference(watching.difference(before, result), human)
+        report.write_json(result, json_file)
+        before = result
+    assert result is not None  # one pass without --watch; with it the loop ends by Ctrl-C
+    raise typer.Exit(result.verdict.exit_code)
+
+
+@app.command()
 def verify(
     names: Annotated[
         list[str] | None,

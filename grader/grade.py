@@ -74,12 +74,11 @@ def submit(
     """
     started = time.perf_counter()
     assignment = assignments.load(name)
-    place = _place(assignment, name, path)
     chosen = _language(language)
     devices.device(device)
     step("reading the submission")
     try:
-        handed_in = submission.read(place, assignment, chosen, file)
+        handed_in = submission.read(place(name, path), assignment, chosen, file)
     except RefusedError as error:
         return _refused(assignment, error, chosen, started)
     jobs = jobs or os.cpu_count() or 1
@@ -96,15 +95,15 @@ def submit(
     return best.model_copy(update={"others": others})
 
 
-def _place(assignment: Assignment, name: str, path: Path | None) -> Path:
+def place(name: str, path: Path | None) -> Path:
     """Where the submission is: the path given, else a folder called like the assignment, else here.
 
     An assignment named by its folder is not itself the submission.
     """
     if path is not None:
         return path
-    default = Path(assignment.name)
-    same = default.resolve() == assignment.folder.resolve()
+    default = Path(Path(name).name)
+    same = default.resolve() == Path(name).resolve() and (default / "assignment.toml").exists()
     return default if default.is_dir() and not same else Path()
 
 

@@ -26,6 +26,7 @@ from grader.result import CaseResult, Diagnostic, Result, Severity, Verdict
 
 if TYPE_CHECKING:  # verifying imports the whole line, showing a result does not
     from grader.verify import Verification
+    from grader.watch import Difference
 
 WIDTH = 80
 CASES_SHOWN = 12
@@ -64,22 +65,28 @@ def show(
     *,
     quiet: bool = False,
     verbose: bool = False,
+    brief: bool = False,
     folder: Path | None = None,
 ) -> None:
-    """Print a result. `quiet` is one line; `verbose` adds every case, finding and log."""
+    """Print a result.
+
+    `quiet` is one line; `verbose` adds every case, finding and log; `brief` leaves out points.
+    """
     if quiet:
         title = f"{result.assignment}: {result.verdict.value}, {words.points(result.score)}"
         _print(out, title)
         return
-    _headline(out, result)
+    _headline(out, result, "" if brief else words.points(result.score))
     _cause(out, result)
     if result.next_step:
         _print(out, f"Next: {result.next_step}", "bold")
         out.print()
     _more(out, result, verbose)
-    _score(out, result)
+    if not brief:
+        _score(out, result)
     _cases(out, result, verbose)
-    _notes(out, result)
+    if not brief:
+        _notes(out, result)
     for mention in result.mentions:
         _print(out, mention)
     if verbose:
@@ -129,10 +136,9 @@ def _ascii(out: Console, text: str) -> str:
     return plain.encode(out.encoding, "replace").decode(out.encoding)
 
 
-def _headline(out: Console, result: Result) -> None:
+def _headline(out: Console, result: Result, score: str) -> None:
     _print(out, words.subject(result))
     title = words.TITLES[result.verdict].upper()
-    score = words.points(result.score)
     style = "bold green" if result.verdict is Verdict.ACCEPTED else "bold red"
     if result.verdict in (Verdict.GRADER_ERROR, Verdict.NOT_GRADABLE):
         style = "bold yellow"
@@ -312,6 +318,17 @@ def _details(out: Console, result: Result) -> None:
             _print(out, "\n".join(f"| {row}" for row in rows), "dim")
     for name, version in result.versions.items():
         _print(out, f"{name} {version}", "dim")
+    out.print()
+
+
+def show_difference(found: Difference, out: Console) -> None:
+    """Print what changed since the last check."""
+    for text in found.fixed:
+        _print(out, f"fixed: {text}", "green")
+    for text in found.new:
+        _print(out, f"new: {text}", "red")
+    if not found.fixed and not found.new:
+        _print(out, "nothing changed since the last check", "dim")
     out.print()
 
 
