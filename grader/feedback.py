@@ -42,6 +42,7 @@ def _verdict_only(case: CaseResult) -> CaseResult:
             "sizes": {},
             "faults": faults,
             "mismatch": None,
+            "maps": (),
             "metrics": None,
             "timing": None,
             "reference": None,

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from grader import check, verdict
 from grader.assignment_schema import Assignment, Case
 from grader.cases import Expected, expected
-from grader.result import CaseResult, Fault, Mismatch, Severity, Verdict
+from grader.result import CaseResult, Fault, Mismatch, OutputMap, Severity, Verdict
 from grader.run import Run, Task, Work
 
 FROM_ANY_BUILD = ("trap", "assertion", "fuel", "deadlock", "time")
@@ -58,9 +60,10 @@ def _case(
     ended = [main.ended, *(o.ended for _, o in runs[1:] if o.ended in FROM_ANY_BUILD)]
     if main.ended == "refused":
         faults.append(_bad_launch(work, main.reason))
-    mismatch = None
+    mismatch: Mismatch | None = None
+    maps: list[OutputMap] = []
     if main.ended == "finished" and main.outputs:
-        mismatch, missing = _numbers(assignment, work, main, wanted)
+        mismatch, missing, maps = _numbers(assignment, work, main, wanted)
         faults += missing
     faults = [_lowered(assignment, fault) for fault in faults]
     found = verdict.worst(
@@ -80,6 +83,7 @@ def _case(
         weight=case.weight,
         faults=tuple(faults),
         mismatch=mismatch,
+        maps=tuple(maps),
         metrics=main.metrics,
         printed=main.printed,
         reason=reason,
@@ -139,31 +143,75 @@ def _bad_launch(work: Work, reason: str) -> Fault:
 
 def _numbers(
     assignment: Assignment, work: Work, run: Run, oracle: Mapping[str, Expected]
-) -> tuple[Mismatch | None, list[Fault]]:
-    """The first output with a wrong number, and a fault for each with elements never written."""
-    mismatch, missing = None, []
+) -> tuple[Mismatch | None, list[Fault], list[OutputMap]]:
+    """The first output with a wrong number, a fault for each with elements never written, a map
+    for each with either."""
+    mismatch, missing, maps = None, [], []
     block = _threads(work)
     given = work.inputs.arrays()
     for buffer in assignment.outputs():
-        wanted = oracle[buffer.name]
-        written = run.written[buffer.name]
+        wanted, actual = oracle[buffer.name], run.outputs[buffer.name]
+        tolerance = assignment.tolerance.get(buffer.dtype)
         undefined = buffer.role == "output" and buffer.initial == "undefined"
-        if undefined:
-            fault = check.unwritten(buffer.name, written, block)
-            if fault is not None:
-                missing.append(fault)
-        if mismatch is None:
-            mismatch = check.compare(
-                buffer.name,
-                run.outputs[buffer.name],
-                wanted.value,
-                tolerance=assignment.tolerance.get(buffer.dtype),
-                scale=wanted.scale,
-                written=written if undefined else None,
-                inputs=given,
-                block=block,
-            )
-    return mismatch, missing
+        # A buffer with a content of its own may keep it: only its numbers are judged.
+        written = run.written[buffer.name] if undefined else np.ones(actual.shape, bool)
+        fault = check.unwritten(buffer.name, written, block)
+        found = check.compare(
+            buffer.name,
+            actual,
+            wanted.value,
+            tolerance=tolerance,
+            scale=wanted.scale,
+            written=written,
+            inputs=given,
+            block=block,
+        )
+        if fault is not None:
+            missing.append(fault)
+        mismatch = mismatch or found
+        if fault is not None or found is not None:
+            wrong = check.wrong_elements(actual, wanted.value, tolerance, wanted.scale)
+            maps.append(output_map(buffer.name, wrong & written, ~written))
+    return mismatch, missing, maps
+
+
+MAP_CELLS = 64
+"""A map has at most this many rows and columns."""
+
+
+def output_map(name: str, wrong: np.ndarray, unwritten: np.ndarray) -> OutputMap:
+    """Counts of wrong and of unwritten elements (boolean arrays of one shape) per cell.
+
+    One dimension is laid out 32 elements, a warp's, to a row, or more where it is long; of more
+    than two dimensions the first ones are rows.
+    """
+    if wrong.ndim > 1:
+        width = max(1, wrong.shape[-1])
+    else:
+        width = max(32, -(-wrong.size // (MAP_CELLS * 32)) * 32)
+    height = max(1, -(-wrong.size // width))
+    per_row, per_column = -(-height // MAP_CELLS), -(-width // MAP_CELLS)
+    rows, columns = -(-height // per_row), -(-width // per_column)
+
+    def cells(flags: np.ndarray) -> tuple[int, ...]:
+        full = np.zeros((rows * per_row, columns * per_column), np.int64)
+        flat = np.zeros(height * width, np.int64)
+        flat[: flags.size] = flags.reshape(-1)
+        full[:height, :width] = flat.reshape(height, width)
+        summed = full.reshape(rows, per_row, columns, per_column).sum(axis=(1, 3))
+        return tuple(int(count) for count in summed.reshape(-1))
+
+    return OutputMap(
+        output=name,
+        shape=wrong.shape,
+        width=width,
+        rows=rows,
+        columns=columns,
+        rows_per_cell=per_row,
+        columns_per_cell=per_column,
+        wrong=cells(wrong),
+        unwritten=cells(unwritten),
+    )
 
 
 def _threads(work: Work) -> int | None:

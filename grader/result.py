@@ -133,6 +133,24 @@ class Mismatch(Record):
     advice: str | None = None
 
 
+class OutputMap(Record):
+    """Where the wrong and the unwritten elements of an output stand, as a grid of cells.
+
+    The cells are in row order; each stands for `rows_per_cell` by `columns_per_cell` elements of
+    the output seen as a matrix of `width` columns, and counts those that are wrong or unwritten.
+    """
+
+    output: str
+    shape: tuple[int, ...]
+    width: int
+    rows: int
+    columns: int
+    rows_per_cell: int
+    columns_per_cell: int
+    wrong: tuple[int, ...]
+    unwritten: tuple[int, ...]
+
+
 class LineMetrics(Record):
     """Exact counts of one source line."""
 
@@ -179,6 +197,7 @@ class CaseResult(Record):
     weight: int = 1
     faults: tuple[Fault, ...] = ()
     mismatch: Mismatch | None = None
+    maps: tuple[OutputMap, ...] = ()
     metrics: Metrics | None = None
     timing: Timing | None = None
     reference: ReferenceRun | None = None

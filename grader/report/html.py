@@ -7,10 +7,13 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from grader.report import code, words
+from grader.report import code, pictures, words
 from grader.report.findings import excerpt, findings, leading_case, leading_fault, source
 from grader.report.messages import about
 from grader.result import CaseResult, LineMetrics, Result, Verdict
+
+MAPS_SHOWN = 4
+"""One picture is worth a look; the maps of twelve cases are not."""
 
 
 def render(result: Result) -> str:
@@ -37,6 +40,9 @@ def render(result: Result) -> str:
             if file.text is not None and file.language
         ],
         heat_case=_widest(result.cases),
+        maps=[pictures.output_map(picture, case) for case in result.cases for picture in case.maps][
+            :MAPS_SHOWN
+        ],
         logs=[build for build in result.builds if build.log.strip()],
     )
 

@@ -13,6 +13,7 @@ from grader.result import (
     NoteClaim,
     NoteEntry,
     Notes,
+    OutputMap,
     Result,
     Score,
     ScoreLine,
@@ -71,6 +72,18 @@ BUILD = Build(
     ok=True,
     options=("-arch=compute_80", "-lineinfo"),
     seconds=0.04,
+)
+
+WRONG_MAP = OutputMap(
+    output="C",
+    shape=(1000,),
+    width=32,
+    rows=32,
+    columns=32,
+    rows_per_cell=1,
+    columns_per_cell=1,
+    wrong=tuple(int(256 <= i < 1000) for i in range(1024)),
+    unwritten=(0,) * 1024,
 )
 
 METRICS = Metrics(
@@ -203,6 +216,7 @@ def wrong_answer() -> Result:
         verdict=Verdict.WRONG_ANSWER,
         sizes={"N": 1000},
         mismatch=mismatch,
+        maps=(WRONG_MAP,),
     )
     return _result(
         Verdict.WRONG_ANSWER,

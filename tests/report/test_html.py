@@ -81,3 +81,12 @@ def test_the_faulty_line_is_marked_and_says_why() -> None:
     assert rows["L5"] == "warning"
     assert rows["L4"] is None
     assert "96 sectors, 48 would do" in tree.text
+
+
+def test_the_map_of_a_wrong_output_shows_each_wrong_cell_and_says_it_in_words() -> None:
+    tree = parse(results.wrong_answer())
+    kinds = [attrs.get("class") for tag, attrs in tree.tags if tag == "rect"]
+    assert kinds.count("wrong") == 744
+    assert kinds.count("right") == 256
+    [label] = [attrs["aria-label"] for tag, attrs in tree.tags if tag == "svg"]
+    assert label == "C (1000 elements) in case tail: 744 wrong"

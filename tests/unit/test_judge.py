@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grader import judge
 from grader.assignment import load
@@ -146,3 +148,32 @@ def test_order_matters_when_the_bytes_differ() -> None:
     other = Run("finished", outputs={"C": np.array([2.0])})
     assert "another one" in judge.order_matters(one, other)
     assert "by luck" in judge.order_matters(one, one)
+
+
+@given(st.lists(st.integers(0, 200), min_size=1, max_size=3), st.integers(0, 2**32 - 1))
+def test_a_map_counts_every_element_once(shape: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    wrong = rng.random(shape) < 0.1
+    unwritten = (rng.random(shape) < 0.1) & ~wrong
+    found = judge.output_map("C", wrong, unwritten)
+    assert sum(found.wrong) == wrong.sum()
+    assert sum(found.unwritten) == unwritten.sum()
+    assert found.rows <= judge.MAP_CELLS
+    assert found.columns <= judge.MAP_CELLS
+    assert len(found.wrong) == len(found.unwritten) == found.rows * found.columns
+
+
+def test_a_short_vector_has_a_warp_to_a_row() -> None:
+    wrong = np.zeros(100, bool)
+    wrong[33] = True
+    found = judge.output_map("C", wrong, np.zeros(100, bool))
+    assert (found.rows, found.columns) == (4, 32)
+    assert found.wrong.index(1) == 33
+
+
+def test_a_matrix_keeps_its_rows() -> None:
+    wrong = np.zeros((100, 300), bool)
+    wrong[99, 299] = True
+    found = judge.output_map("C", wrong, np.zeros((100, 300), bool))
+    assert (found.rows_per_cell, found.columns_per_cell) == (2, 5)
+    assert found.wrong.index(1) == len(found.wrong) - 1
