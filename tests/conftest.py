@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A property is about what is true, not how fast a shared machine finds out.
+settings.register_profile("grade", deadline=None)
+settings.load_profile("grade")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
