@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from grader.notes import facts, quotes, shape
+from grader.notes import facts, form, quotes, shape
 from grader.notes.facts import Record, Span
 from grader.notes.form import FactClaim
 from grader.notes.ladder import Place, Ref, Sheet, Verdict
@@ -26,6 +26,7 @@ VARIANTS = {
     ),
     "operation": ("op", "op_vec", "op_full", "op_tail", "op_scalar", "ilp_op", "ilp_op_tail"),
 }  # fmt: skip
+_ARTICLE = {"global_id": "a", "bounds_check": "a", "operation": "an"}
 WORDS = {"global_id": "global id", "bounds_check": "bounds check", "operation": "add"}
 BASE = {"global_id": "global_id", "bounds_check": "bounds_check", "operation": "op"}
 
@@ -125,7 +126,7 @@ def _none(fact: str, reason: str, places: Sequence[Place], ref: Ref) -> Finding:
         return "wrong", f"there is one, in another file: {said['elsewhere'][0]}"
     if wrong_file:
         return "wrong", f"this file is not where add runs: {wrong_file}"
-    return "unknown", f"whether there is a {word} cannot be checked here"
+    return "unknown", f"whether there is {_ARTICLE[fact]} {word} cannot be checked here"
 
 
 def _shares(reason: str, condition: str) -> bool:
@@ -146,8 +147,10 @@ def _of_place(
 ) -> list[_Seen]:
     if not place.sheets:
         if place.verdict == "wrong":
-            return [_Seen("wrong", f"{place.path} is not where add runs", relevant=False)]
-        verdict, reason = _by_shape(fact, claim, f"{place.path} cannot be read here")
+            return [
+                _Seen("wrong", f"{form.shown(place.path)} is not where add runs", relevant=False)
+            ]
+        verdict, reason = _by_shape(fact, claim, f"{form.shown(place.path)} cannot be read here")
         return [_Seen(verdict, reason)]
     if place.written.generated:
         verdict, reason = _by_shape(fact, claim, "the file is generated", sure=True)
@@ -220,9 +223,17 @@ def _absent(fact: str, claim: FactClaim, sheet: Sheet, record: Record) -> _Seen:
 
 
 def _verify(claim: FactClaim, sheet: Sheet) -> list[int] | None:
-    if claim.quote is None or quotes.letters(claim.quote) < quotes.MIN_LETTERS:
+    """Lines at which the quote begins; None when there is none or nothing here can tell.
+
+    A quote too short to show anything counts only where the line named is that short itself.
+    """
+    if claim.quote is None:
         return None
-    return quotes.find(claim.quote, sheet.hashes, sheet.text)
+    at = quotes.find(claim.quote, sheet.hashes, sheet.text)
+    if quotes.letters(claim.quote) >= quotes.MIN_LETTERS or at is None or claim.lines is None:
+        return at
+    shift = sheet.record.wheel_line_offset if sheet.record else 0
+    return [n for n in at if claim.lines[0] - shift <= n <= claim.lines[1]] or None
 
 
 def _of_lines(
@@ -249,13 +260,22 @@ def _of_lines(
         if inside is None and not shifted:
             return _elsewhere(fact, claim, sheet, true)
         if claim.quote is None:
-            return "partly", f"{_said(claim)} is right; quote it, to show that you have read it"
+            return (
+                "partly",
+                f"{_said(claim)} right; quote it, to show that you have read it",
+            )
         if quotes.letters(claim.quote) < quotes.MIN_LETTERS:
-            return "partly", f"{_said(claim)} is right, but the quote is too short to show anything"
+            return (
+                "partly",
+                f"{_said(claim)} right, but the quote is too short to show anything",
+            )
         if not shape.fits(fact, claim.quote):
-            return "partly", f"{_said(claim)} is right, but the quote is not {shape.WANTED[fact]}"
+            return (
+                "partly",
+                f"{_said(claim)} right, but the quote is not {shape.WANTED[fact]}",
+            )
         return "right", packaged if shifted else (
-            f"{_said(claim)} is right; the text of this file is not known here"
+            f"{_said(claim)} right; the text of this file is not known here"
         )
     in_fact = [n for n in at if _meets((n, n + length - 1), found)]
     if claim.lines is None:
@@ -265,7 +285,7 @@ def _of_lines(
     first, last = claim.lines
     good = [n for n in at if n <= last and first <= n + length - 1]
     if any(n in in_fact for n in good):
-        return "right", f"{_said(claim)} is right"
+        return "right", f"{_said(claim)} right"
     if shifted and any(n + record.wheel_line_offset in range(first, last + 1) for n in in_fact):
         return "right", packaged
     if in_fact:
@@ -274,7 +294,7 @@ def _of_lines(
         return "partly", f"the quote is right, but it is line {near}, not {first}{many}"
     if inside is not None or shifted:
         return "partly", (
-            f"{_said(claim)} is right, but the quote is not "
+            f"{_said(claim)} right, but the quote is not "
             + ("that line" if at else "in the file; copy the whole line")
         )
     if good:
@@ -289,10 +309,13 @@ def _other_line(fact: str, claim: FactClaim, sheet: Sheet, true: str) -> Finding
     for other, names in VARIANTS.items():
         spans = [(n, s) for n in names if (s := sheet.spans.get(n)) is not None]
         if other != fact and _meets(claim.lines, spans):
-            return "wrong", f"{_said(claim)} is the {WORDS[other]}; the {word} is {true}"
+            return "wrong", f"{_said(claim)} the {WORDS[other]}; the {word} is {true}"
     if claim.quote and shape.fits(fact, claim.quote):
-        return "partly", f"that is a {word}, but of another part of the file; add's is {true}"
-    return "wrong", f"{_said(claim)} is not {shape.WANTED[fact]}; the {word} is {true}"
+        return (
+            "partly",
+            f"that is {_ARTICLE[fact]} {word}, but of another part of the file; add's is {true}",
+        )
+    return "wrong", f"{_said(claim)} not {shape.WANTED[fact]}; the {word} is {true}"
 
 
 def _elsewhere(fact: str, claim: FactClaim, sheet: Sheet, true: str) -> Finding:
@@ -309,10 +332,10 @@ def _elsewhere(fact: str, claim: FactClaim, sheet: Sheet, true: str) -> Finding:
                 at is None or any(_meets((n, n), spans) for n in at)
             ):
                 return "partly", (
-                    f"{_said(claim)} is right at {record.ref}; at {sheet.ref} the {word} is {true}"
+                    f"{_said(claim)} right at {record.ref}; at {sheet.ref} the {word} is {true}"
                 )
     quoted = ", and the quote is not in this file" if claim.quote and sheet.hashes else ""
-    return "wrong", f"{_said(claim)} is not the {word}, which is {true}{quoted}"
+    return "wrong", f"{_said(claim)} not the {word}, which is {true}{quoted}"
 
 
 def _by_shape(fact: str, claim: FactClaim, why: str, sure: bool = False) -> Finding:
@@ -340,7 +363,10 @@ def _width(found: list[tuple[str, Span]]) -> int:
 
 
 def _said(claim: FactClaim) -> str:
-    return "the quote" if claim.lines is None else _at(claim.lines)
+    """Says "line 3 is" or "lines 3-4 are", or "the quote is"."""
+    if claim.lines is None:
+        return "the quote is"
+    return f"{_at(claim.lines)} {'is' if claim.lines[0] == claim.lines[1] else 'are'}"
 
 
 def _at(span: Span) -> str:

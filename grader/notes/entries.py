@@ -27,7 +27,10 @@ def entry(kernel: Kernel, use: Sources) -> NoteEntry:
         "file": file_claim(kernel, places, ref, backend),
     }
     for fact in FACTS:
-        found[fact] = claims.judge(fact, kernel.facts.get(fact), places, ref)
+        verdict, reason = claims.judge(fact, kernel.facts.get(fact), places, ref)
+        if verdict == "unknown" and found["file"][0] == "wrong":
+            verdict, reason = "wrong", "no file of this entry is where add runs"
+        found[fact] = verdict, reason
     found["elements_per_thread"] = elements_claim(kernel, backend, ref)
     found["differs_from_mine"] = differs_claim(kernel, backend, ref)
     listed = tuple(
@@ -109,14 +112,14 @@ def _lacking(places: list[Place]) -> str:
             has = has or absent.startswith(("never", "closed", "sometimes"))
             has = has or bool(claims.spans_of(fact, place.sheets[0].spans.items()))
         if not has:
-            missing.append(claims.WORDS[fact])
+            missing.append("add of float32" if fact == "operation" else claims.WORDS[fact])
     if len(known) == 1 and not missing:
         calls = known[0][1].calls
         return f"it is one part: add {calls}" if calls else "it is only one part of the answer"
     if not missing:
         return ""
     verb = "is" if len(missing) == 1 else "are"
-    return f"the {' and the '.join(missing)} of a float32 add {verb} not in it"
+    return f"the {' and the '.join(missing)} {verb} not in it"
 
 
 def _dtypes(kernel: Kernel, places: tuple[Place, ...]) -> str:
@@ -252,8 +255,7 @@ def cite(record: facts.Record, sheet: ladder.Sheet) -> str:
 
 
 def _name(place: Place) -> str:
-    name = place.path if len(place.path) <= 100 else f"{place.path[:97]}..."
-    return form.printable(name)
+    return form.shown(place.written.path)
 
 
 def _and(names: set[str]) -> str:

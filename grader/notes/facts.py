@@ -190,6 +190,33 @@ def index(framework: str) -> Index | None:
     )
 
 
+@dataclass(frozen=True)
+class Listing:
+    """The paths listed at any of some tags; by file name, and by lower-cased path."""
+
+    paths: frozenset[str]
+    named: Mapping[str, tuple[str, ...]]
+    folded: Mapping[str, str]
+
+
+@cache
+def listing(framework: str, tags: tuple[str, ...]) -> Listing:
+    """What the index lists at the tags (those it does not know are left out)."""
+    known = index(framework)
+    if known is None:
+        return Listing(frozenset(), {}, {})
+    wanted = sum(1 << bit for bit, tag in enumerate(known.tags) if tag in tags)
+    paths = [path for path, mask in known.paths.items() if mask & wanted]
+    named: dict[str, list[str]] = {}
+    for path in paths:
+        named.setdefault(path.rpartition("/")[2], []).append(path)
+    return Listing(
+        frozenset(paths),
+        {name: tuple(some) for name, some in named.items()},
+        {path.lower(): path for path in paths},
+    )
+
+
 @cache
 def _hashes() -> dict[str, str]:
     data: dict[str, str] = json.loads(lzma.decompress((FOLDER / "lines.json.xz").read_bytes()))

@@ -412,6 +412,7 @@ def _mean(name: str, known: Any) -> str:
     return f" (did you mean {near[0]}?)" if near else ""
 
 
-def printable(text: str) -> str:
-    """The text with control and direction characters made visible."""
-    return _CONTROL.sub("\ufffd", text)
+def shown(path: str) -> str:
+    """A path as a message says it: printable, and not longer than a line."""
+    path = _CONTROL.sub("\ufffd", path)
+    return path if len(path) <= 100 else f"{path[:60]}...{path[-30:]}"

@@ -148,17 +148,16 @@ def locate(written: Written, ref: Ref, use: Sources) -> Place:
     if written.repo and written.repo.split("/")[1].lower() not in (theirs.split("/")[-1], "xla"):
         return Place(written, written.path, "wrong",
                      f"the link is into {written.repo}; {ref.framework} is {theirs}")  # fmt: skip
-    index = facts.index(ref.framework)
-    path = _spelled(written.path, ref, index)
+    path = _spelled(written.path, ref)
     if path != written.path:
         written = written.hinted(f"in the repository the path is {path}", path)
-    sheets = _sheets(path, ref, use, index)
+    sheets = _sheets(path, ref, use)
     if sheets:
         return _judge(written, path, ref, sheets)
-    near = _near_hit(path, ref, index)
+    near = _near_hit(path, ref)
     if near is not None:
         other, hint = near
-        found = _sheets(other, ref, use, index)
+        found = _sheets(other, ref, use)
         place = _judge(written, other, ref, found) if found else None
         verdict: Verdict = "wrong" if place is None or place.verdict == "wrong" else "partly"
         if place is None or place.verdict == "wrong":
@@ -166,17 +165,16 @@ def locate(written: Written, ref: Ref, use: Sources) -> Place:
         else:
             reason = f"{hint}: {place.reason}"
         return Place(written, other, verdict, reason, place.accepted if place else None, found)
-    return _nowhere(written, path, ref, index)
+    return _nowhere(written, path, ref)
 
 
-def _sheets(
-    path: str, ref: Ref, use: Sources, index: facts.Index | None
-) -> tuple[Sheet, ...]:  # fmt: skip
+def _sheets(path: str, ref: Ref, use: Sources) -> tuple[Sheet, ...]:
     """What is known about a path: exact first, else at the releases near the one named."""
     records = {record.ref: record for record in facts.records_of(ref.framework, path)}
     found: list[Sheet] = []
     if ref.tag is not None and ref.tag in records and ref.known:
         return (_of_record(records[ref.tag], exact=True),)
+    index = facts.index(ref.framework)
     version = None if ref.tag is None else ref.tag.lstrip("v")
     given = sources.read(ref.framework, ref.tag, version, path, use) if ref.tag else None
     nearest = _nearest(tuple(records.values()), ref)
@@ -260,7 +258,8 @@ def _judge(written: Written, path: str, ref: Ref, sheets: tuple[Sheet, ...]) -> 
     if record.accepted == "no":
         return Place(written, path, "wrong", _join(record.why + at, hints), "no", sheets)
     verdict: Verdict = "right"
-    if not best.exact and not _listed_near(path, ref):
+    beyond = ref.tag is not None and not ref.known and len(ref.near) == 1  # no release behind it
+    if not best.exact and (beyond or not _listed_near(path, ref)):
         verdict = "unknown"
     if written.ref and ref.tag and written.ref not in (ref.tag, ref.tag.lstrip("v")):
         hints = _join(f"the link shows {written.ref}, the note says {ref.tag}", hints)
@@ -294,13 +293,13 @@ def _accepted(sheet: Sheet) -> Literal["full", "partial", "no"] | None:
     return sheet.record.accepted if sheet.record else None
 
 
-def _spelled(path: str, ref: Ref, index: facts.Index | None) -> str:
+def _spelled(path: str, ref: Ref) -> str:
     """Takes the name of an archive or of the repository off the front; finds generated files."""
-    if _exists(path, ref, index):
+    if _exists(path, ref):
         return path
     head, _, tail = path.partition("/")
     archive = rf"{ref.framework}|{paths.REPOSITORIES[ref.framework].split('/')[1]}|torch"
-    if tail and re.match(archive, head, re.I) and _exists(tail, ref, index):
+    if tail and re.match(archive, head, re.I) and _exists(tail, ref):
         return tail
     name = path.rpartition("/")[2]
     if name in ("UfuncCUDA_add.cu", "UfuncCPUKernel_add.cpp"):
@@ -308,44 +307,44 @@ def _spelled(path: str, ref: Ref, index: facts.Index | None) -> str:
     return path
 
 
-def _exists(path: str, ref: Ref, index: facts.Index | None) -> bool:
+def _exists(path: str, ref: Ref) -> bool:
     if any(record.ref in ref.near for record in facts.records_of(ref.framework, path)):
         return True
+    index = facts.index(ref.framework)
     return index is not None and any(tag in index.tags and index.has(path, tag) for tag in ref.near)
 
 
-def _near_hit(path: str, ref: Ref, index: facts.Index | None) -> tuple[str, str] | None:
+def _near_hit(path: str, ref: Ref) -> tuple[str, str] | None:
     """A path that was nearly right: (the path meant, what was off)."""
+    index = facts.index(ref.framework)
     if index is None:
         return None
     tags = [tag for tag in ref.near if tag in index.tags]
-    known = [p for p in index.paths if any(index.has(p, tag) for tag in tags)]
-    listed = set(known)
+    listed = facts.listing(ref.framework, ref.near)
+    name = path.rpartition("/")[2]
+    same_name = listed.named.get(name, ())
     at = ref.tag or (tags[0] if tags else "")
     if ref.framework == "numpy":
         for old, new in (("numpy/core/", "numpy/_core/"), ("numpy/_core/", "numpy/core/")):
             swapped = path.replace(old, new, 1) if path.startswith(old) else ""
-            if swapped in listed:
+            if swapped in listed.paths:
                 return swapped, f"numpy/core became numpy/_core at 2.0; at {at} it is {swapped}"
     for framework, old, new, since in MOVES:
-        if framework == ref.framework and path == old and new in listed:
+        if framework == ref.framework and path == old and new in listed.paths:
             return new, f"moved to {new} at {since}"
-    folded = path.lower()
-    same = [p for p in known if p.lower() == folded]
-    if same:
-        return same[0], f"upper and lower case matter: it is {same[0]}"
-    ends = [p for p in known if p.endswith("/" + path)]
+        if framework == ref.framework and path == new and old in listed.paths:
+            return old, f"before {since} it was {old}"
+    if path.lower() in listed.folded:
+        spelled = listed.folded[path.lower()]
+        return spelled, f"upper and lower case matter: it is {spelled}"
+    twins = [p for p in same_name if facts.records_of(ref.framework, p)]
+    ends = [p for p in same_name if p.endswith("/" + path)]
     if len(ends) > 1:  # the file the facts know, where a short name fits several
-        facts_know = {p for p in ends if facts.records_of(ref.framework, p)}
-        ends = [p for p in ends if p in facts_know] if len(facts_know) == 1 else ends
+        ends = [p for p in ends if p in twins] if len(set(ends) & set(twins)) == 1 else ends
     if len(ends) == 1:
         return ends[0], f"give the whole path, {ends[0]}"
     if len(ends) > 1 and "/" not in path:
         return None
-    name = path.rpartition("/")[2]
-    twins = [
-        p for p in known if p.rpartition("/")[2] == name and facts.records_of(ref.framework, p)
-    ]
     was = index.tags_of(path)
     if len(twins) == 1 and len(name) > 4:
         where = f"exists at {_and(was[-1:])}, not at {at}" if was else f"does not exist at {at}"
@@ -353,8 +352,9 @@ def _near_hit(path: str, ref: Ref, index: facts.Index | None) -> tuple[str, str]
     return None
 
 
-def _nowhere(written: Written, path: str, ref: Ref, index: facts.Index | None) -> Place:
+def _nowhere(written: Written, path: str, ref: Ref) -> Place:
     """A path that no rung finds: wrong only where the index is complete."""
+    index = facts.index(ref.framework)
     at = ref.tag or "any known release"
     hints = "; ".join(written.hints)
     if index is None:
@@ -382,12 +382,14 @@ def _nowhere(written: Written, path: str, ref: Ref, index: facts.Index | None) -
     if tags and not newer and all(index.says_absent(path, tag) for tag in tags):
         was = index.tags_of(path)
         reason = f"does not exist at {at}"
-        if was:
-            reason += f"; it was there at {_and(was[-1:])}"
+        if was and facts.version_key(was[0]) > facts.version_key(ref.tag or "v0"):
+            reason += f"; it is there at {was[0]}"
+        elif was:
+            reason += f"; it was there at {was[-1]}"
         candidates = {
             r.path for r in facts.records() if r.framework == ref.framework and r.accepted != "no"
         }
-        near = difflib.get_close_matches(path[:300], candidates, 1, 0.75)
+        near = difflib.get_close_matches(path[:300], candidates - {path}, 1, 0.75)
         if near:
             reason += f"; did you mean {near[0]}?"
         return Place(written, path, "wrong", _join(reason, hints))
