@@ -29,7 +29,8 @@ class Limits:
 
     `memory_bytes` is resident memory of the whole process group, `output_bytes` the size of the
     reply, `printed_bytes` standard output and error together, `disk_bytes` what lies in the
-    private temporary directory (and the size of any one file). `processes` counts the processes
+    private temporary directory (and the size of any one file), `disk_entries` how many files and
+    folders. `processes` counts the processes
     it may have beside itself: with 0, creating one fails in the kernel. `threads` is per process.
     """
 
@@ -39,6 +40,7 @@ class Limits:
     output_bytes: int = 1 * GIB
     printed_bytes: int = 1 * MIB
     disk_bytes: int = 1 * GIB
+    disk_entries: int = 20_000
     processes: int = 0
     threads: int = 128
     open_files: int = 256

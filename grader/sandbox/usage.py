@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-MAX_ENTRIES = 100_000
 # Fields of /proc/PID/stat after the ")" that ends the name: proc(5) numbers them from 3.
-PGRP, THREADS, RSS_PAGES = 5 - 3, 20 - 3, 24 - 3
+PGRP, USER_TICKS, SYSTEM_TICKS, THREADS, RSS_PAGES = 5 - 3, 14 - 3, 15 - 3, 20 - 3, 24 - 3
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -25,21 +25,23 @@ class Usage:
     resident_bytes: int = 0
     processes: int = 0
     threads: int = 0
+    cpu_seconds: float = 0.0
 
 
 def of_group(group: int, *, alone: bool) -> Usage:
     """What process group `group` uses; `alone`: it is known to be one process."""
     if not sys.platform.startswith("linux"):
         return _of_group_by_ps(group)
-    resident = processes = threads = 0
+    resident = processes = threads = ticks = 0
     for pid in [str(group)] if alone else _pids():
         fields = _stat(pid)
         if fields is None or (not alone and int(fields[PGRP]) != group):
             continue
         resident += int(fields[RSS_PAGES]) * PAGE_BYTES
         processes += 1
+        ticks += int(fields[USER_TICKS]) + int(fields[SYSTEM_TICKS])
         threads = max(threads, int(fields[THREADS]))
-    return Usage(resident, processes, threads)
+    return Usage(resident, processes, threads, ticks / TICKS_PER_SECOND)
 
 
 def _pids() -> list[str]:
@@ -70,8 +72,8 @@ def _of_group_by_ps(group: int) -> Usage:
     return Usage(sum(mine) << 10, len(mine), 0)
 
 
-def exceeds(folder: Path, most_bytes: int) -> bool:
-    """Whether the files below `folder` take more than `most_bytes`, or are too many to count."""
+def exceeds(folder: Path, most_bytes: int, most_entries: int) -> bool:
+    """Whether what lies below `folder` takes or counts more than this."""
     total = entries = 0
     pending = [str(folder)]
     while pending:
@@ -82,6 +84,6 @@ def exceeds(folder: Path, most_bytes: int) -> bool:
                     total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         pending.append(entry.path)
-                if total > most_bytes or entries > MAX_ENTRIES:
+                if total > most_bytes or entries > most_entries:
                     return True
     return False

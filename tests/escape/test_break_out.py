@@ -1,0 +1,237 @@
+"""Every attack of break_out.py, from a fresh child and a forked one, with and without bubblewrap.
+
+The assertion is always the same: it got nothing, the canary is untouched, no process and no file
+is left, and the sandbox still works.
+"""
+
+import contextlib
+import os
+import platform
+import tempfile
+import time
+from pathlib import Path
+
+import break_out
+import jobs
+import pytest
+
+from grader.sandbox import Limits, Warm, bubblewrap, call, calls, run
+from grader.sandbox.layers import available, missing
+
+READ = [Path(break_out.__file__), Path(jobs.__file__)]
+SANDBOXES = ["fresh", "fresh in bubblewrap", "warm", "warm in bubblewrap"]
+
+pytestmark = pytest.mark.skipif(
+    missing().get("landlock", "not Linux") is not None,
+    reason="these attacks are on the Linux layers; here Landlock is missing",
+)
+
+HELD = [
+    "read_outside",
+    "read_the_repository",
+    "write_outside",
+    "write_into_the_toolkit",
+    "change_metadata_outside",
+    "link_outside",
+    "network",
+    "start_processes",
+    "leave_the_group",
+    "signal_others",
+    "starve_others",
+    "raise_limits",
+    "read_others_memory",
+    "look_for_secrets",
+    "regain_privileges",
+    "rare_kernel_doors",
+    "type_into_the_terminal",
+    "hide_memory_in_pipes",
+    "litter",
+]
+ENDED = {
+    "outlive_the_cpu_limit": ({"cpu_seconds": 1}, "cpu_limit"),
+    "hide_memory": ({"memory_bytes": 200 << 20}, "memory"),
+    "make_empty_files": ({"disk_entries": 500}, "output_cap"),
+}
+
+
+class Attack:
+    """Runs attacks in one kind of sandbox."""
+
+    def __init__(self, warm, canary):
+        self.warm = warm
+        self.canary = canary
+
+    def __call__(self, name, **limits):
+        limits = Limits(**{"wall_seconds": 30, "memory_bytes": 1 << 30, **limits})
+        request = {"canary": str(self.canary), "parent": os.getpid()}
+        return call(f"break_out:{name}", request, limits=limits, read=READ, warm=self.warm)
+
+
+@pytest.fixture(scope="module", params=SANDBOXES)
+def sandbox(request, tmp_path_factory):
+    """Orders the layers that the parameter says; yields the warm process, if it is one."""
+    layers = tuple(name for name in available() if name != "bubblewrap")
+    if "bubblewrap" in request.param:
+        if bubblewrap.missing():
+            pytest.skip(f"bubblewrap: {bubblewrap.missing()}")
+        layers = ("bubblewrap", *layers)
+    with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
+        patch.setattr(calls, "available", lambda: layers)
+        patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("scratch")))
+        patch.setenv("GRADE_SECRET", "hunter2")
+        warm = None
+        if "warm" in request.param:
+            warm = stack.enter_context(Warm(read=READ, layers=layers))
+        yield warm
+
+
+@pytest.fixture
+def attack(sandbox, tmp_path):
+    """An attack, with the look round afterwards that every one of them gets."""
+    canary = tmp_path / "canary"
+    canary.write_bytes(b"expected output")
+    before, children = canary.stat(), _children()
+    scratch = tempfile.gettempdir()
+    already = sorted(Path(scratch).rglob("*"))
+    yield Attack(sandbox, canary)
+    assert canary.read_bytes() == b"expected output"
+    assert sorted(tmp_path.iterdir()) == [canary]
+    after = canary.stat()
+    for field in ("st_mode", "st_uid", "st_mtime", "st_nlink"):
+        assert getattr(after, field) == getattr(before, field)
+    assert _children() <= children
+    assert sorted(Path(scratch).rglob("*")) == already
+    assert _escaped() == []
+    assert call("jobs:echo", {"alive": 1}, read=READ, warm=sandbox).header == {"alive": 1}
+
+
+def _children():
+    """Pids of this process's descendants that are not the warm process or its wrappers."""
+    found, pending = set(), [os.getpid()]
+    while pending:
+        pid = pending.pop()
+        with contextlib.suppress(OSError):
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                pending += [int(child) for child in (task / "children").read_text().split()]
+                found |= set(pending)
+    return found
+
+
+def _escaped():
+    """What an attack of `write_outside` left behind."""
+    folders = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", "/usr/lib")
+    return [path for folder in folders for path in Path(folder).glob("grade-escaped*")]
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_held(attack, name):
+    reply = attack(name)
+    assert (reply.header, reply.error) == ({"got": []}, "")
+
+
+@pytest.mark.parametrize("name", ENDED)
+def test_ended(attack, name):
+    limits, cause = ENDED[name]
+    reply = attack(name, **limits)
+    assert (reply.exit.cause, reply.header) == (cause, None)
+
+
+def test_noise_on_the_channel_voids_the_reply(attack):
+    reply = attack("babble_on_the_channel")
+    assert (reply.header, reply.frames) == (None, ())
+    assert "not a frame" in reply.error
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="a second set of numbers is x86's")
+@pytest.mark.parametrize("name", ["call_in_32_bit", "call_as_x32"])
+def test_other_numbers_end_the_process(attack, name):
+    reply = attack(name)
+    assert (reply.exit.cause, reply.exit.detail) == ("signalled", "SIGSYS")
+
+
+def test_nothing_written_is_executed(attack):
+    reply = attack("run_what_it_wrote", processes=2)
+    assert (reply.header, reply.error) == ({"got": []}, "")
+
+
+def test_every_attack_is_tried():
+    attacks = {
+        name
+        for name, value in vars(break_out).items()
+        if callable(value) and value.__module__ == "break_out" and not name.startswith("_")
+    } - {"Loot"}
+    single = {"babble_on_the_channel", "call_in_32_bit", "call_as_x32", "run_what_it_wrote"}
+    assert attacks == {*HELD, *ENDED, *single}
+    for name in attacks:
+        text = getattr(break_out, name).__doc__
+        assert "Attack:" in text
+        assert "Why it must fail:" in text
+
+
+@pytest.fixture(params=["plain", "bubblewrap"])
+def program_layers(request, monkeypatch):
+    layers = tuple(name for name in available() if name != "bubblewrap")
+    if request.param == "bubblewrap":
+        if bubblewrap.missing():
+            pytest.skip(f"bubblewrap: {bubblewrap.missing()}")
+        layers = ("bubblewrap", *layers)
+    monkeypatch.setattr(calls, "available", lambda: layers)
+
+
+def sh(script, **limits):
+    return run(["/bin/sh", "-c", script], limits=Limits(**{"wall_seconds": 20, **limits}))
+
+
+def test_fork_bomb(program_layers):
+    before = _children()
+    done = sh("bomb() { bomb | bomb & }; bomb; while :; do :; done", processes=20)
+    assert done.cause == "processes"
+    time.sleep(0.1)
+    assert _children() <= before
+
+
+def test_a_program_that_leaves_others_behind(program_layers):
+    done = sh("(sleep 1000 &) ; exec 1>&- 2>&-; exit 4", processes=8)
+    assert (done.cause, done.code) == ("exited", 4)
+    time.sleep(0.1)
+    assert not [pid for pid in _all_pids() if "sleep 1000" in _words(pid)]
+
+
+def test_a_daemon_cannot_leave_its_group(program_layers, tmp_path):
+    read = ["/usr/bin"] if Path("/usr/bin/setsid").exists() else []
+    done = run(
+        ["/bin/sh", "-c", "/usr/bin/setsid /bin/sleep 999; echo $?"],
+        read=read,
+        limits=Limits(wall_seconds=10, processes=8),
+    )
+    assert "not permitted" in done.output
+    assert not [pid for pid in _all_pids() if "sleep 999" in _words(pid)]
+
+
+def _all_pids():
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _words(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    return ""
+
+
+def test_a_gigabyte_of_output(program_layers):
+    started = time.monotonic()
+    done = sh("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done")
+    assert done.cause == "output_cap"
+    assert len(done.output) <= 1 << 20
+    assert time.monotonic() - started < 15
+
+
+def test_planted_modules_are_not_imported(sandbox, tmp_path):
+    """Attack: the submission's folder holds modules named like ones that the grader imports.
+    Why it must fail: no part of the submission is on the import path."""
+    for name in ("sitecustomize", "usercustomize", "torch", "json", "conftest", "numpy"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('planted')")
+    read = [*READ, tmp_path] if sandbox is None else READ
+    reply = call("jobs:imports", {"modules": ["json", "numpy"]}, read=read, warm=sandbox)
+    assert reply.header is not None, reply.error
+    assert not [path for path in reply.header.values() if str(tmp_path) in path]
