@@ -167,7 +167,6 @@ def _plan(
             **configuration.options,
             "num_warps": warps,
             "num_stages": stages,
-            "ptx_version": PTX_VERSION,
             # `tl.device_assert` only exists under debug; the overflow checks that come with it
             # would also stop hashes that mean to wrap around.
             "debug": True,
@@ -243,33 +242,43 @@ def _constants(
 
 
 def _compile(function: Any, plan: _Plan) -> tuple[str, dict[str, Any]]:
-    """PTX and metadata, by Triton's own stages up to PTX; ptxas is never asked."""
-    from triton._C.libtriton import ir
-    from triton.backends.compiler import GPUTarget
-    from triton.compiler.compiler import ASTSource, make_backend
+    """PTX and metadata of a plan; what the compiler refuses is on the student's line."""
+    from triton.compiler.compiler import ASTSource
 
-    target = GPUTarget("cuda", ARCHITECTURE, 32)
     try:
-        backend = make_backend(target)
         source = ASTSource(function, plan.signature, plan.constants, plan.attributes)
-        options = backend.parse_options(dict(plan.options))
-        metadata: dict[str, Any] = {"target": target, **options.__dict__}
-        stages: dict[str, Any] = {}
-        backend.add_stages(stages, options, source.language)
-        context = ir.context()
-        ir.load_dialects(context)
-        backend.load_dialects(context)
-        module = source.make_ir(
-            target,
-            options,
-            backend.get_codegen_implementation(options),
-            backend.get_module_map(),
-            context,
-        )
-        for stage in ("ttir", "ttgir", "llir", "ptx"):
-            module = stages[stage](module, metadata)
+        return compile_source(source, plan.options)
     except Exception as error:
         raise _refusal(error, function, plan.visible) from None
+
+
+def compile_source(source: Any, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """PTX and metadata of an `ASTSource`, by Triton's own stages up to PTX.
+
+    ptxas is never asked. Raises what Triton's compiler raises.
+    """
+    from triton._C.libtriton import ir
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler.compiler import make_backend
+
+    target = GPUTarget("cuda", ARCHITECTURE, 32)
+    backend = make_backend(target)
+    parsed = backend.parse_options({**options, "ptx_version": PTX_VERSION})
+    metadata: dict[str, Any] = {"target": target, **parsed.__dict__}
+    stages: dict[str, Any] = {}
+    backend.add_stages(stages, parsed, source.language)
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    module = source.make_ir(
+        target,
+        parsed,
+        backend.get_codegen_implementation(parsed),
+        backend.get_module_map(),
+        context,
+    )
+    for stage in ("ttir", "ttgir", "llir", "ptx"):
+        module = stages[stage](module, metadata)
     return module, metadata
 
 
