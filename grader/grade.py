@@ -180,15 +180,33 @@ def _grade(
 def _best_build(
     task: Task, artefact: Artefact, known: Reference, source: SourceFile, step: Step
 ) -> tuple[CaseResult, ...]:
-    """The cases on the build that gives values; of several (autotune choices), on the best one."""
+    """The cases on the build that gives values.
+
+    Of several (autotune choices) the worst that is wrong counts; if all are right, the best one.
+    """
     tries = []
     for build in dict.fromkeys(v.name for v in artefact.variants if v.optimised):
         works = plan(task, artefact, fuel=known.fuel, values=build)
         runs = virtual.run(works, jobs=task.jobs, step=step)
         graded = judge.cases(task, works, runs, file=source.name, device=virtual.NAME)
+        graded = _worded(task, artefact, build, source, graded)
         graded = _reversed(task, artefact, known, graded, list(zip(works, runs, strict=True)))
         tries.append(tuple(_beside(case, known) for case in graded))
+    wrong = [cases for cases in tries if _worst(cases) is not Verdict.ACCEPTED]
+    if wrong:  # a tuner may pick any choice: one that is wrong makes the kernel wrong
+        return min(wrong, key=lambda cases: _worst(cases).rank)
     return max(tries, key=lambda cases: score(task.assignment, _worst(cases), cases).points or -1)
+
+
+def _worded(
+    task: Task, artefact: Artefact, build: str, source: SourceFile, graded: list[CaseResult]
+) -> list[CaseResult]:
+    """Findings in the words of a language that has its own: programs and masks for Triton."""
+    if task.language != "triton":
+        return graded
+    from grader.languages import triton_advice
+
+    return triton_advice.word(graded, task, artefact, build, source.text or "")
 
 
 def _worst(graded: Sequence[CaseResult]) -> Verdict:

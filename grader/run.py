@@ -200,9 +200,17 @@ def _launched(
         shared_bytes=variant.shared_bytes.get(launch.kernel, 0) if owned else launch.shared_bytes,
         arguments=tuple(arguments.values())
         if own is None
-        else tuple(arguments.get(parameter.name, Argument()) for parameter in own),
+        else tuple(
+            _bytes(scalars[name], parameters.meaning(declared, artefact.language).dtype)
+            if name in scalars
+            else arguments.get(name, Argument())
+            for name, declared in ((parameter.name, parameter.type) for parameter in own)
+        ),
     )
 
 
-def _bytes(scalar: np.generic) -> Argument:
+def _bytes(scalar: np.generic, dtype: str | None = None) -> Argument:
+    """A scalar as the entry takes it: `dtype` where its own type is wider than the contract's."""
+    if dtype is not None:
+        scalar = np.dtype(dtype).type(scalar)
     return Argument(dtype=scalar.dtype.name, data=scalar.tobytes().hex())

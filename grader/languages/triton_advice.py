@@ -6,12 +6,16 @@ The facts stay as the virtual GPU reported them; only `message` and `advice` cha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from grader.languages import Contract, Variant, triton_ptx
+from grader import cases
+from grader.assignment_schema import Case
+from grader.cases import Inputs
+from grader.languages import Artefact, Contract, Variant, triton_ptx
 from grader.languages.triton_source import Kernel, Memory, kernels
-from grader.result import Fault, Mismatch
+from grader.result import CaseResult, Fault, Mismatch
+from grader.run import Task
 
 _ITEM_BYTES = {"1": 1, "8": 1, "16": 2, "32": 4, "64": 8}
 _WRAPPED = 1 << 29
@@ -53,6 +57,61 @@ def advise_mismatch(mismatch: Mismatch, launch: Launch) -> Mismatch:
         or _unused(kernel)
     )
     return mismatch.model_copy(update={"advice": advice}) if advice else mismatch
+
+
+def word(
+    graded: Sequence[CaseResult], task: Task, artefact: Artefact, build: str, source: str
+) -> list[CaseResult]:
+    """The cases of one build (an autotune choice) with what was found in Triton's words."""
+    by_name = {case.name: (case, data) for case, data in task.cases}
+    return [
+        _worded(case, _launches(by_name[case.name], task, artefact, build, source))
+        for case in graded
+    ]
+
+
+def _launches(
+    of: tuple[Case, Inputs], task: Task, artefact: Artefact, build: str, source: str
+) -> list[Launch]:
+    case, data = of
+    variant = next(v for v in artefact.variants if v.name == build)
+    ready = cases.launches(
+        task.assignment,
+        task.language,
+        case,
+        data.sizes,
+        declared=variant.constants,
+        block=variant.block,
+    )
+    contracts = {contract.kernel: contract for contract in task.contracts}
+    compiled = {kernel: v for v in artefact.variants for kernel in v.entries if v.name == build}
+    return [
+        Launch(
+            source=source,
+            contract=contracts[launch.kernel],
+            variant=compiled[launch.kernel],
+            grid=launch.grid,
+            arguments=tuple(argument.name for argument in launch.arguments),
+        )
+        for launch in ready
+    ]
+
+
+def _worded(case: CaseResult, launches: list[Launch]) -> CaseResult:
+    if not launches:
+        return case
+    faults = tuple(advise(fault, _launch_of(fault, launches)) for fault in case.faults)
+    mismatch = case.mismatch and advise_mismatch(case.mismatch, launches[-1])
+    return case.model_copy(update={"faults": faults, "mismatch": mismatch})
+
+
+def _launch_of(fault: Fault, launches: list[Launch]) -> Launch:
+    """The launch of the kernel that holds the fault's line; the last one where none does."""
+    for launch in launches:
+        kernel = kernels(launch.source).get(launch.contract.kernel)
+        if kernel and fault.line and kernel.line <= fault.line <= kernel.end_line:
+            return launch
+    return launches[-1]
 
 
 class _Scene:

@@ -39,6 +39,7 @@ class Kernel:
 
     name: str
     line: int
+    end_line: int
     parameters: tuple[str, ...]
     constants: tuple[str, ...]
     memory: tuple[Memory, ...]
@@ -87,6 +88,7 @@ def _kernel(node: ast.FunctionDef) -> Kernel:
     return Kernel(
         name=node.name,
         line=node.lineno,
+        end_line=node.end_lineno or node.lineno,
         parameters=names,
         constants=constants,
         memory=tuple(sorted(memory, key=lambda m: m.line)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.languages import Contract, Parameter, Variant
-from grader.languages.triton_advice import Launch, advise, advise_mismatch
+from grader.languages.triton_advice import Launch, _launch_of, advise, advise_mismatch
 from grader.languages.triton_ptx import UNDEFINED
 from grader.result import Fault, Mismatch, Place, Severity
 
@@ -151,3 +151,15 @@ def test_tf32_and_unused_strides(matmul):
     assert "`stride` is never used" in advise_mismatch_(far, DOT, matmul, variant(), (1,)).advice
     exact = DOT.replace("tl.load(b + at))", 'tl.load(b + at), input_precision="ieee")')
     assert "stride" in advise_mismatch_(near, exact, matmul, variant(), (1,)).advice
+
+
+def test_a_finding_belongs_to_the_launch_whose_kernel_holds_its_line(contract, kernel):
+    text = kernel + "\n\n@triton.jit\ndef other(x, BLOCK: tl.constexpr):\n    tl.store(x, 1.0)\n"
+    second = Contract(kernel="other", parameters=(Parameter(name="x", type="*fp32"),))
+    launches = [
+        Launch(text, contract, variant(), (10,), ARGUMENTS),
+        Launch(text, second, variant(), (1,), ("D",)),
+    ]
+    of_line = {line: _launch_of(past_the_end(line), launches) for line in (9, 16)}
+    assert of_line[9].contract.kernel == "vec_add"
+    assert of_line[16].contract.kernel == "other"
