@@ -1,0 +1,12 @@
+//@ a: in f32[4 * n + 4]
+//@ c: out f32[n]
+//@ n: i32 = n
+//@ sizes: n=3; n=101; n=300
+//@ values: c = a[4:].reshape(n, 4).sum(1)
+extern "C" __global__ void k(const float* a, float* c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float4 v = *(const float4*)(a + 4 + 4 * i);
+        c[i] = v.x + v.y + v.z + v.w;
+    }
+}

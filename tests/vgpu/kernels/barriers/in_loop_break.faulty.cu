@@ -1,0 +1,19 @@
+// Threads that have found what they look for leave a loop in which others wait.
+//@ a: in i32[n] = np.arange(n) % 11
+//@ c: out i32[gx * bx]
+//@ n: i32 = n
+//@ sizes: n=600; n=701; n=999
+//@ grid: 1
+//@ grids: exact
+extern "C" __global__ void k(const int* a, int* c, int n) {
+    int t = threadIdx.x, found = -1;
+    for (int base = 0; base + blockDim.x <= n; base += blockDim.x) {
+        if (a[base + t] == 5) {
+            found = base + t;
+            break;
+        }
+        __syncthreads();  //! bad_barrier
+    }
+    __syncthreads();  //! bad_barrier
+    c[t] = found;
+}

@@ -1,0 +1,14 @@
+//@ a: in f32[h * w]
+//@ c: out f32[w]
+//@ w: i32 = w
+//@ h: i32 = h
+//@ sizes: w=7 h=3; w=101 h=5; w=500 h=2
+//@ grid: ceil(w, bx)
+//@ values: c = a.reshape(h, w).sum(0)
+extern "C" __global__ void k(const float* a, float* c, int w, int h) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    if (x >= w) return;
+    float sum = 0;
+    for (int y = 0; y < h; y++) sum += a[y * w + x];
+    c[x] = sum;
+}

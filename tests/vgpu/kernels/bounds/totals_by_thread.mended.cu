@@ -1,0 +1,12 @@
+//@ a: in i32[n]
+//@ totals: inout i32[8] = 0
+//@ n: i32 = n
+//@ sizes: n=8; n=101; n=500
+//@ blocks: 40, 50, 100
+//@ grid: 1
+//@ values: totals = np.array([a[t::bx].sum() for t in range(8)])
+extern "C" __global__ void k(const int* a, int* totals, int n) {
+    int t = threadIdx.x, sum = 0;
+    for (int i = t; i < n; i += blockDim.x) sum += a[i];
+    if (blockIdx.x == 0 && t < 8) totals[t] = sum;
+}

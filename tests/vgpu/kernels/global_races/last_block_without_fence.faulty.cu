@@ -1,0 +1,26 @@
+// The last block adds the partial sums, but nothing orders them before the counter.
+//@ a: in i32[n]
+//@ partial: scratch i32[gx]
+//@ counter: inout u32[1] = 0
+//@ c: out i32[1]
+//@ n: i32 = n
+//@ sizes: n=250; n=501; n=999
+extern "C" __global__ void k(const int* a, int* partial, unsigned* counter, int* c, int n) {
+    __shared__ int sum;
+    __shared__ bool last;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    if (i < n) atomicAdd(&sum, a[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = sum;  //! race partial
+        last = atomicInc(counter, gridDim.x) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && threadIdx.x == 0) {
+        int total = 0;
+        for (int j = 0; j < gridDim.x; j++) total += partial[j];  //! race partial
+        *c = total;
+    }
+}

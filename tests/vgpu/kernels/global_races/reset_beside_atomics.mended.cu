@@ -1,0 +1,10 @@
+//@ a: in i32[n]
+//@ total: inout i32[1] = 0
+//@ n: i32 = n
+//@ sizes: n=100; n=101; n=500
+//@ grids: exact, long
+//@ values: total = [a.sum()]
+extern "C" __global__ void k(const int* a, int* total, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(total, a[i]);
+}

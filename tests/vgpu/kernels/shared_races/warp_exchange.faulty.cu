@@ -1,0 +1,12 @@
+// Lanes of one warp exchange values through shared memory without __syncwarp().
+//@ a: in i32[n]
+//@ c: out i32[n]
+//@ n: i32 = n
+//@ sizes: n=100; n=101; n=500
+//@ blocks: 32, 96, 160
+extern "C" __global__ void k(const int* a, int* c, int n) {
+    __shared__ int s[160];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;
+    s[t] = i < n ? a[i] : 0;  //! warning: race s
+    if (i < n) c[i] = s[t ^ 1];  //! warning: race s
+}
