@@ -25,7 +25,7 @@ typedef unsigned __int128 u128;
 /* The one NaN each format ever holds (PTX ISA: "canonical NaN"). */
 #define NAN_F16 0x7fffu
 #define NAN_F32 0x7fffffffu
-#define NAN_F64 0x7fffffffffffffffull
+#define NAN_F64 0x7ff8000000000000ull
 
 /* Rounding modes of PTX: .rn .rz .rm .rp. */
 enum { NEAREST_EVEN = 0, TOWARD_ZERO = 1, TOWARD_MINUS_INFINITY = 2, TOWARD_PLUS_INFINITY = 3 };

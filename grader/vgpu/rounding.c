@@ -216,6 +216,54 @@ uint16_t vg_fma_bf16(uint16_t a, uint16_t b, uint16_t c, int mode) {
     return (uint16_t)fma_to(BF16, vg_bf16_to_f32(a), vg_bf16_to_f32(b), vg_bf16_to_f32(c), mode);
 }
 
+/* ---- Directed rounding over a warp: rt_add_rz_f32, rt_fma_rm_f64, rt_cvt_rp_f32_s64 … ---------------- */
+
+#define ONE(op, name, t, mode, type)                                                           \
+    void rt_##op##_##name##_##t(type *dst, const type *a) {                                    \
+        for (int i = 0; i < WARP; i++) dst[i] = vg_##op##_##t(a[i], mode);                     \
+    }
+#define TWO(op, name, t, mode, type)                                                           \
+    void rt_##op##_##name##_##t(type *dst, const type *a, const type *b) {                     \
+        for (int i = 0; i < WARP; i++) dst[i] = vg_##op##_##t(a[i], b[i], mode);               \
+    }
+#define THREE(op, name, t, mode, type)                                                         \
+    void rt_##op##_##name##_##t(type *dst, const type *a, const type *b, const type *c) {      \
+        for (int i = 0; i < WARP; i++) dst[i] = vg_##op##_##t(a[i], b[i], c[i], mode);         \
+    }
+#define FROM(name, t, from, mode, type, integer)                                               \
+    void rt_cvt_##name##_##t##_##from(type *dst, const integer *a) {                           \
+        for (int i = 0; i < WARP; i++) dst[i] = vg_##from##_to_##t(a[i], mode);                \
+    }
+#define DIRECTED(name, mode, t, type)                                                          \
+    TWO(add, name, t, mode, type)                                                              \
+    TWO(mul, name, t, mode, type)                                                              \
+    THREE(fma, name, t, mode, type)                                                            \
+    TWO(div, name, t, mode, type)                                                              \
+    ONE(sqrt, name, t, mode, type)                                                             \
+    FROM(name, t, s64, mode, type, int64_t)                                                    \
+    FROM(name, t, u64, mode, type, uint64_t)
+
+DIRECTED(rz, TOWARD_ZERO, f32, float)
+DIRECTED(rm, TOWARD_MINUS_INFINITY, f32, float)
+DIRECTED(rp, TOWARD_PLUS_INFINITY, f32, float)
+DIRECTED(rz, TOWARD_ZERO, f64, double)
+DIRECTED(rm, TOWARD_MINUS_INFINITY, f64, double)
+DIRECTED(rp, TOWARD_PLUS_INFINITY, f64, double)
+
+/* A 64-bit integer as a float rounded to odd, from which a shorter format rounds once. */
+static float integer_to_odd(uint64_t magnitude, int negative) {
+    uint32_t bits = (uint32_t)integer_to(F32, magnitude, negative, TOWARD_ZERO);
+    double kept = float_of_bits(bits & 0x7fffffff);
+    int exact = magnitude == 0 || (kept < 0x1p64 && (uint64_t)kept == magnitude);
+    return float_of_bits(exact ? bits : bits | 1);
+}
+void rt_cvt_odd_f32_s64(float *dst, const int64_t *a) {
+    for (int i = 0; i < WARP; i++) dst[i] = integer_to_odd(size_of(a[i]), a[i] < 0);
+}
+void rt_cvt_odd_f32_u64(float *dst, const uint64_t *a) {
+    for (int i = 0; i < WARP; i++) dst[i] = integer_to_odd(a[i], 0);
+}
+
 /* ---- Round to nearest over a warp, without host fma ------------------------------------------------ */
 
 /* a * b + c of values whose product is exact in double, rounded to odd: an inexact sum is moved to

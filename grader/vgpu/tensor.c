@@ -189,6 +189,80 @@ void vg_mma_m8n8k4_f16(int a_is_row, int b_is_row, int c_type, int d_type, uint3
     }
 }
 
+/* ---- One function for each instruction, named after it: mma.sync and wmma.mma of
+ * m16n8k16.f32.f16.f16.f32 is vg_mma_m16n8k16_f32_f16_f16_f32(d, a, b, c) ------------------------- */
+
+#define NAMED(m, n, k, d, a, b, c, suffix, a_code, b_code, c_code, d_code, satfinite)          \
+    void vg_mma_m##m##n##n##k##k##_##d##_##a##_##b##_##c##suffix(                              \
+        void *to, const void *x, const void *y, const void *z) {                               \
+        vg_mma(m, n, k, a_code, b_code, c_code, d_code, satfinite, to, x, y, z);               \
+    }
+#define REAL(m, n, k, d, ab, c, d_code, code, c_code)                                          \
+    NAMED(m, n, k, d, ab, ab, c, , code, code, c_code, d_code, 0)
+#define HALVES(m, n, k)                                                                        \
+    REAL(m, n, k, f16, f16, f16, F16, F16, F16)                                                \
+    REAL(m, n, k, f16, f16, f32, F16, F16, F32)                                                \
+    REAL(m, n, k, f32, f16, f16, F32, F16, F16)                                                \
+    REAL(m, n, k, f32, f16, f32, F32, F16, F32)
+#define INTEGER(m, n, k, a, b, a_code, b_code)                                                 \
+    NAMED(m, n, k, s32, a, b, s32, , a_code, b_code, S32, S32, 0)                              \
+    NAMED(m, n, k, s32, a, b, s32, _satfinite, a_code, b_code, S32, S32, 1)
+#define BYTES(m, n, k)                                                                         \
+    INTEGER(m, n, k, s8, s8, S8, S8)                                                           \
+    INTEGER(m, n, k, s8, u8, S8, U8)                                                           \
+    INTEGER(m, n, k, u8, s8, U8, S8)                                                           \
+    INTEGER(m, n, k, u8, u8, U8, U8)
+#define NIBBLES(m, n, k)                                                                       \
+    INTEGER(m, n, k, s4, s4, S4, S4)                                                           \
+    INTEGER(m, n, k, s4, u4, S4, U4)                                                           \
+    INTEGER(m, n, k, u4, s4, U4, S4)                                                           \
+    INTEGER(m, n, k, u4, u4, U4, U4)
+#define BITS(m, n, k)                                                                          \
+    NAMED(m, n, k, s32, b1, b1, s32, _xor, B1_XOR, B1_XOR, S32, S32, 0)                        \
+    NAMED(m, n, k, s32, b1, b1, s32, _and, B1_AND, B1_AND, S32, S32, 0)
+#define EIGHTS(m, n, k, a, b, a_code, b_code)                                                  \
+    NAMED(m, n, k, f32, a, b, f32, , a_code, b_code, F32, F32, 0)                              \
+    NAMED(m, n, k, f16, a, b, f16, , a_code, b_code, F16, F16, 0)
+#define FP8(m, n, k)                                                                           \
+    EIGHTS(m, n, k, e4m3, e4m3, E4M3, E4M3)                                                    \
+    EIGHTS(m, n, k, e4m3, e5m2, E4M3, E5M2)                                                    \
+    EIGHTS(m, n, k, e5m2, e4m3, E5M2, E4M3)                                                    \
+    EIGHTS(m, n, k, e5m2, e5m2, E5M2, E5M2)
+
+HALVES(16, 8, 8) HALVES(16, 8, 16) HALVES(16, 16, 16) HALVES(32, 8, 16) HALVES(8, 32, 16)
+REAL(16, 8, 8, f32, bf16, f32, F32, BF16, F32)
+REAL(16, 8, 16, f32, bf16, f32, F32, BF16, F32)
+REAL(16, 16, 16, f32, bf16, f32, F32, BF16, F32)
+REAL(32, 8, 16, f32, bf16, f32, F32, BF16, F32)
+REAL(8, 32, 16, f32, bf16, f32, F32, BF16, F32)
+REAL(16, 8, 4, f32, tf32, f32, F32, TF32, F32)
+REAL(16, 8, 8, f32, tf32, f32, F32, TF32, F32)
+REAL(16, 16, 8, f32, tf32, f32, F32, TF32, F32)
+REAL(8, 8, 4, f64, f64, f64, F64, F64, F64)
+REAL(16, 8, 4, f64, f64, f64, F64, F64, F64)
+REAL(16, 8, 8, f64, f64, f64, F64, F64, F64)
+REAL(16, 8, 16, f64, f64, f64, F64, F64, F64)
+BYTES(8, 8, 16) BYTES(16, 8, 16) BYTES(16, 8, 32) BYTES(16, 16, 16) BYTES(32, 8, 16) BYTES(8, 32, 16)
+NIBBLES(8, 8, 32) NIBBLES(16, 8, 32) NIBBLES(16, 8, 64)
+BITS(8, 8, 128) BITS(16, 8, 128) BITS(16, 8, 256)
+FP8(16, 8, 16) FP8(16, 8, 32)
+
+#define QUADS(d, c, d_code, c_code, a, b, a_row, b_row)                                        \
+    void vg_mma_m8n8k4_##a##_##b##_##d##_f16_f16_##c(uint32_t *to, const uint32_t *x,          \
+                                                     const uint32_t *y, const uint32_t *z) {   \
+        vg_mma_m8n8k4_f16(a_row, b_row, c_code, d_code, to, x, y, z);                          \
+    }
+#define QUAD_LAYOUTS(d, c, d_code, c_code)                                                     \
+    QUADS(d, c, d_code, c_code, row, row, 1, 1)                                                \
+    QUADS(d, c, d_code, c_code, row, col, 1, 0)                                                \
+    QUADS(d, c, d_code, c_code, col, row, 0, 1)                                                \
+    QUADS(d, c, d_code, c_code, col, col, 0, 0)
+QUAD_LAYOUTS(f16, f16, F16, F16)
+QUAD_LAYOUTS(f32, f16, F32, F16)
+QUAD_LAYOUTS(f32, f32, F32, F32)
+
+/* ---- Rows of eight 16-bit elements ---------------------------------------------------------------- */
+
 /* ldmatrix .m8n8 .b16: `rows[w][lane]` is 32-bit word w of the 16-byte row that `lane` addressed
  * (lane 8 j + i: row i of matrix j); d has one register for each of `count` (1, 2, 4) matrices. */
 void vg_ldmatrix(uint32_t *d, const uint32_t *rows, int count, int transposed) {

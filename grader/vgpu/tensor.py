@@ -1,4 +1,4 @@
-"""Shapes and fragment layouts of the matrix instructions, for lowering `mma`, `wmma`, `ldmatrix`.
+"""Shapes and fragment layouts of the matrix instructions, and how `mma` and `wmma` are lowered.
 
 The arithmetic is `vg_mma` in tensor.c, whose docstring gives the layouts; `fragment` states the
 same layout as arrays, so that `wmma.load` and `wmma.store` can address memory lane by lane.
@@ -6,10 +6,17 @@ same layout as arrays, so that `wmma.load` and `wmma.store` can address memory l
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from grader.vgpu.emit import V
+    from grader.vgpu.lower import Lowering
+    from grader.vgpu.ptx import Instruction, Operand
 
 Shape = tuple[int, int, int]
 
@@ -131,3 +138,192 @@ def fragment(matrix: str, shape: Shape, element: str, *, wmma: bool = False) -> 
         registers,
         unique,
     )
+
+
+# -- lowering -----------------------------------------------------------------------------------
+
+
+def _shape(i: Instruction) -> Shape:
+    from grader.vgpu.program import Unsupported
+
+    for m in i.mods:
+        if found := re.fullmatch(r"m(\d+)n(\d+)k(\d+)", m):
+            return int(found[1]), int(found[2]), int(found[3])
+    raise Unsupported(i.text)
+
+
+def _function(i: Instruction, table: dict[str, frozenset[Shape]], types: list[str]) -> str:
+    """The C function for shape and types, after checking that the ISA has them together."""
+    from grader.vgpu.program import Unsupported
+
+    shape = _shape(i)
+    d, a, b, c = types
+    family = _SAME_SHAPES.get(a, a)
+    accumulators = {"f16": {"f16", "f32"}, "e4m3": {"f16", "f32"}, "f64": {"f64"}}.get(
+        family, {"f32"} if family in ("bf16", "tf32") else {"s32"}
+    )
+    # The formats of A and B may differ inside a family; so may C and D of f16.
+    same = family == _SAME_SHAPES.get(b, b) and (a == b or family in ("s8", "s4", "e4m3"))
+    mixed = family == "f16" and table is WMMA_SHAPES
+    if shape not in shapes(table, a) or not same or not {c, d} <= accumulators:
+        raise Unsupported(i.text)
+    if c != d and not mixed:
+        raise Unsupported(i.text)
+    suffix = ""
+    if a == "b1":
+        suffix = "_and" if "and" in i.mods else "_xor"
+    elif "satfinite" in i.mods and d == "s32":
+        suffix = "_satfinite"
+    m, n, k = shape
+    return f"vg_mma_m{m}n{n}k{k}_{d}_{a}_{b}_{c}{suffix}"
+
+
+def mma_function(i: Instruction) -> str:
+    """The function of tensor.c that computes an `mma.sync`; `Unsupported` for what it lacks."""
+    from grader.vgpu.program import Unsupported
+
+    types = [m for m in i.mods if m in TYPE_BITS]
+    layouts = [m for m in i.mods if m in ("row", "col")]
+    if len(types) != 4 or len(layouts) != 2 or any(m.startswith(("sp", "kind")) for m in i.mods):
+        raise Unsupported(i.text)
+    if _shape(i) == (8, 8, 4) and types[1] == types[2] == "f16":
+        d, _, _, c = types
+        if (d, c) == ("f16", "f32"):
+            raise Unsupported(i.text)
+        return f"vg_mma_m8n8k4_{layouts[0]}_{layouts[1]}_{d}_f16_f16_{c}"
+    if layouts != ["row", "col"]:
+        raise Unsupported(i.text)
+    return _function(i, MMA_SHAPES, types)
+
+
+def wmma_function(i: Instruction) -> str:
+    """The function of tensor.c that computes a `wmma.mma`; f16 leaves the types of A and B out."""
+    from grader.vgpu.program import Unsupported
+
+    types = [m for m in i.mods if m in TYPE_BITS]
+    if len(types) == 2:
+        types = [types[0], "f16", "f16", types[1]]
+    if len(types) != 4:
+        raise Unsupported(i.text)
+    return _function(i, WMMA_SHAPES, types)
+
+
+def wmma_memory(lo: Lowering, i: Instruction) -> None:
+    """`wmma.load` and `wmma.store` (PTX ISA 9.7.14.3, 9.7.14.4): one checked access per element, or
+    per register where its elements are neighbours in memory."""
+    from grader.vgpu.lower_memory import address, space_of
+    from grader.vgpu.program import Unsupported
+    from grader.vgpu.ptx import Vec
+
+    store = i.mods[0] == "store"
+    matrix = {"a": "a", "b": "b", "c": "c", "d": "c"}.get(i.mods[1])
+    element = next((m for m in i.mods if m in TYPE_BITS), "")
+    column_major = "col" in i.mods
+    if matrix is None or not element or i.guard is not None:
+        raise Unsupported(i.text)
+    shape = _shape(i)
+    layout = fragment(matrix, shape, element, wmma=True)
+    where, registers = i.operands[:2] if store else (i.operands[1], i.operands[0])
+    names = registers.items if isinstance(registers, Vec) else (registers,)
+    if len(names) != layout.registers:
+        raise Unsupported(f"{i.text} with {len(names)} registers")
+    rows, columns = {"a": shape[::2], "b": shape[:0:-1], "c": shape[:2]}[matrix]
+    stride = lo.e.const("i64", rows if column_major else columns)
+    if len(i.operands) > 2:
+        stride = lo.e.resize(lo.read(i.operands[2], "i32"), "i64")
+    access = _Access(
+        lo, i, address(lo, i, where, space_of(i)), stride, column_major, element, store
+    )
+    for register, operand in enumerate(names[: layout.unique]):
+        slots = range(register * layout.per_register, (register + 1) * layout.per_register)
+        major = layout.row if column_major else layout.column
+        together = all(bool((major[s] == major[slots[0]] + e).all()) for e, s in enumerate(slots))
+        parts = [slots[0]] if together else list(slots)
+        n = max(4, TYPE_BITS[element] // 8) if together else TYPE_BITS[element] // 8
+        if store:
+            access.write(operand, [(layout.row[s], layout.column[s]) for s in parts], n)
+        else:
+            v = access.read([(layout.row[s], layout.column[s]) for s in parts], n)
+            for copy in range(register, layout.registers, layout.unique):
+                lo.set(names[copy], v, i)
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """A matrix in memory, seen by one wmma instruction."""
+
+    lo: Lowering
+    i: Instruction
+    base: V
+    stride: V
+    column_major: bool
+    element: str
+    store: bool
+
+    def _address(self, row: npt.NDArray[np.int32], column: npt.NDArray[np.int32], n: int) -> int:
+        """Hand the runtime the addresses of one element per lane; returns the site."""
+        from grader.vgpu.lower_memory import flags_of, put_address, space_of
+
+        lo, e = self.lo, self.lo.e
+        outer, inner = (column, row) if self.column_major else (row, column)
+        index = e.binary("add", e.binary("mul", _lanes(outer), self.stride), _lanes(inner))
+        bits = e.binary("mul", index, e.const("i64", TYPE_BITS[self.element]))
+        offset = e.binary("lshr", bits, e.const("i64", 3))
+        at = e.binary("add", self.base, offset)
+        put_address(lo, self.i, type(at)(at.t, at.n, at.u, lo.join(self.base, self.stride)))
+        return lo.site(
+            self.i,
+            "store" if self.store else "load",
+            space=space_of(self.i),
+            elem_bytes=n,
+            flags=flags_of(self.i),
+        )
+
+    def read(self, parts: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]], n: int) -> V:
+        """One register from its elements, lowest first."""
+        from grader.vgpu.emit import INT_OF_BYTES
+        from grader.vgpu.lower_memory import _loaded_shadow, get_bytes
+
+        lo, e = self.lo, self.lo.e
+        total: V | None = None
+        sources = []
+        for k, (row, column) in enumerate(parts):
+            lo.runtime("rt_load", self._address(row, column, n), lo.mask)
+            v = get_bytes(lo, 0, INT_OF_BYTES[n])
+            v = type(v)(v.t, v.n, v.u, _loaded_shadow(lo, n, 0))
+            sources.append(v)
+            if len(parts) > 1:
+                wide = e.resize(v, "i32")
+                placed = e.binary("shl", wide, e.const("i32", 8 * n * k)) if k else wide
+                v = placed if total is None else e.binary("or", total, placed)
+            total = v
+        assert total is not None
+        return total if len(parts) == 1 else lo.with_shadow(total, *sources)
+
+    def write(
+        self,
+        operand: Operand,
+        parts: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]],
+        n: int,
+    ) -> None:
+        """One register to its elements, lowest first."""
+        from grader.vgpu.emit import INT_OF_BYTES
+        from grader.vgpu.lower_memory import _store_shadow, put_bytes
+
+        lo, e = self.lo, self.lo.e
+        whole = lo.read(operand, INT_OF_BYTES[max(4, n)])
+        for k, (row, column) in enumerate(parts):
+            moved = e.binary("lshr", whole, e.const(whole.t, 8 * n * k)) if k else whole
+            part = e.resize(moved, INT_OF_BYTES[n])
+            part = whole if len(parts) == 1 else lo.with_shadow(part, whole)
+            site = self._address(row, column, n)
+            put_bytes(lo, 0, part)
+            _store_shadow(lo, part, n, 0)
+            lo.runtime("rt_store", site, lo.mask)
+
+
+def _lanes(values: npt.NDArray[np.int32]) -> V:
+    """One integer constant per lane."""
+    from grader.vgpu.emit import V
+
+    return V("i64", "<" + ", ".join(f"i64 {int(v)}" for v in values) + ">")

@@ -238,3 +238,32 @@ def test_warp_fma_matches_the_exact_one(device, baseline):
     for build in (device, baseline):
         actual = build.warps("vg_fmaf_v32", a, b, c)
         np.testing.assert_array_equal(actual.view(np.uint32), expected.view(np.uint32))
+
+
+@pytest.mark.parametrize("mode", ["rz", "rm", "rp"])
+@pytest.mark.parametrize("form", ["f32", "f64"])
+def test_warp_forms_are_the_scalar_ones(device, form, mode):
+    dtype = np.float32 if form == "f32" else np.float64
+    rng = np.random.default_rng(13)
+    a, b, c = (rng.normal(size=32).astype(dtype) for _ in range(3))
+    for op, operands in (("add", 2), ("mul", 2), ("fma", 3), ("div", 2), ("sqrt", 1)):
+        sources = (a, b, c)[:operands]
+        warp = device.warps(f"rt_{op}_{mode}_{form}", *sources, out=dtype)
+        scalar = device.function(f"vg_{op}_{form}", form, *(form,) * operands, "int")
+        expected = [scalar(*map(float, v), MODES[mode]) for v in zip(*sources, strict=True)]
+        np.testing.assert_array_equal(warp, np.array(expected, dtype))
+    for kind, low, high in (("s64", -(2**63), 2**63), ("u64", 0, 2**64)):
+        integers = np.dtype("int64" if kind == "s64" else "uint64")
+        x = rng.integers(low, high, 32, dtype=integers)
+        warp = device.warps(f"rt_cvt_{mode}_{form}_{kind}", x, out=dtype)
+        for value, actual in zip(x, warp, strict=True):
+            assert float(actual) == round_exact(Fraction(int(value)), form, mode)
+
+
+@settings(max_examples=300, deadline=None)
+@given(x=st.one_of(st.integers(-(2**63), 2**63 - 1), st.integers(-140000, 140000)))
+def test_rounding_to_odd_leaves_one_rounding(device, x):
+    odd = device.warps("rt_cvt_odd_f32_s64", np.full(32, x, np.int64))[0]
+    once = device.function("vg_s64_to_f16", "u16", "s64", "int")(x, 0)
+    twice = device.function("vg_f32_to_f16_rn", "u16", "f32")(float(odd))
+    assert once == twice
