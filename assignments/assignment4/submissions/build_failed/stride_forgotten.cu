@@ -1,0 +1,21 @@
+// expect: verdict=build_failed
+// expect: kind=diagnostic line=14
+// bias_relu has no stride.
+
+__global__ void broadcast_add(const float* column, const float* row, float* grid, int rows,
+                              int cols) {
+    int c = blockIdx.x * blockDim.x + threadIdx.x;
+    int r = blockIdx.y * blockDim.y + threadIdx.y;
+    if (r < rows && c < cols) {
+        grid[r * cols + c] = column[r] + row[c];
+    }
+}
+
+__global__ void bias_relu(const float* x, const float* bias, float* y, int rows, int cols) {
+    int c = blockIdx.x * blockDim.x + threadIdx.x;
+    int r = blockIdx.y * blockDim.y + threadIdx.y;
+    if (r < rows && c < cols) {
+        float sum = x[r * cols + c] + bias[c];
+        y[r * cols + c] = sum < 0.0f ? 0.0f : sum;
+    }
+}

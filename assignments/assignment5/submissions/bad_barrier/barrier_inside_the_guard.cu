@@ -1,0 +1,21 @@
+// expect: verdict=bad_barrier
+// expect: kind=bad_barrier line=14
+// Threads without an element never reach the barrier.
+
+constexpr int TILE = 32;
+constexpr int BLOCK_ROWS = 32;
+
+__global__ void transpose(const float* input, float* output, int rows, int cols) {
+    __shared__ float tile[TILE][TILE + 1];
+    int c = blockIdx.x * TILE + threadIdx.x;
+    int r = blockIdx.y * TILE + threadIdx.y;
+    if (r < rows && c < cols) {
+        tile[threadIdx.y][threadIdx.x] = input[r * cols + c];
+        __syncthreads();
+    }
+    int out_c = blockIdx.y * TILE + threadIdx.x;
+    int out_r = blockIdx.x * TILE + threadIdx.y;
+    if (out_r < cols && out_c < rows) {
+        output[out_r * rows + out_c] = tile[threadIdx.x][threadIdx.y];
+    }
+}
