@@ -1,0 +1,25 @@
+// expect: verdict=bad_barrier
+// expect: kind=bad_barrier line=18
+// Only the threads that add reach the barrier in the loop; the others wait at the next one.
+
+extern __shared__ float s[];
+
+__global__ void reduce_sum(const float* x, float* total, float* partial, unsigned int* arrived,
+                           int n) {
+    float sum = 0.0f;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        sum += x[i];
+    }
+    s[threadIdx.x] = sum;
+    __syncthreads();
+    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) {
+            s[threadIdx.x] += s[threadIdx.x + half];
+            __syncthreads();
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd(total, s[0]);
+    }
+}
