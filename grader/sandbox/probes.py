@@ -1,4 +1,4 @@
-"""What a child tries in order to say which layers really hold it."""
+"""What a child does to say which layers really hold it, and what they cost."""
 
 from __future__ import annotations
 
@@ -32,3 +32,8 @@ def look(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], l
         forked = True
     exists = outside.exists()
     return {"exists": exists, "opened": opened, "connected": connected, "forked": forked}, []
+
+
+def echo(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """Do nothing: what is measured then is the sandbox."""
+    return request, blobs

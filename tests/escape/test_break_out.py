@@ -83,6 +83,7 @@ def sandbox(request, tmp_path_factory):
         if "warm" in request.param:
             warm = stack.enter_context(Warm(read=READ, layers=layers))
         yield warm
+        assert call("jobs:echo", {"alive": 1}, read=READ, warm=warm).header == {"alive": 1}
 
 
 @pytest.fixture
@@ -102,7 +103,8 @@ def attack(sandbox, tmp_path):
     assert _children() <= children
     assert sorted(Path(scratch).rglob("*")) == already
     assert _escaped() == []
-    assert call("jobs:echo", {"alive": 1}, read=READ, warm=sandbox).header == {"alive": 1}
+    if sandbox:  # what is shared with the next submission still works
+        assert call("jobs:echo", {"alive": 1}, read=READ, warm=sandbox).header == {"alive": 1}
 
 
 def _children():

@@ -1,0 +1,159 @@
+"""Layers are probed, told in words, and demanded; wrappers get the paths and nothing else."""
+
+import errno
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.errors import NotGradableError
+from grader.sandbox import Limits, bubblewrap, child, landlock, layers, paths, seatbelt
+from grader.sandbox.channel import Kind, decoder, write_frame
+from grader.sandbox.confine import Confinement
+from grader.sandbox.start import environment
+
+LAYERS = sys.modules["grader.sandbox.layers"]
+CONFINEMENT = Confinement(
+    limits=Limits(), scratch="/s", read=("/r", '/odd "name'), write=("/s",), layers=("landlock",)
+)
+
+
+def test_every_layer_that_is_on_was_tried():
+    found = {layer.name: layer for layer in layers()}
+    assert found["process"].on
+    if LAYERS.missing().get("landlock", "") is None:
+        assert found["landlock"].on, found["landlock"].detail
+        assert f"ABI {landlock.abi()}" in found["landlock"].detail
+        assert found["seccomp"].on, found["seccomp"].detail
+
+
+def test_a_layer_that_does_not_hold_is_told():
+    """A probe that gets through is believed over the quick question."""
+    found = {"exists": True, "opened": True, "connected": True, "forked": False}
+    assert "opened" in LAYERS._got_past("landlock", found)
+    assert "connected" in LAYERS._got_past("seccomp", found)
+    held = {"exists": True, "opened": False, "connected": False, "forked": False}
+    assert LAYERS._got_past("landlock", held) is None
+    assert LAYERS._got_past("bubblewrap", held) is not None
+    assert LAYERS._got_past("landlock", {}) is not None
+
+
+@pytest.mark.parametrize(
+    ("on", "strong"),
+    [
+        (("landlock", "seccomp"), True),
+        (("seatbelt",), True),
+        (("seccomp",), False),
+        (("bubblewrap", "seccomp"), False),
+        ((), False),
+    ],
+)
+def test_weaker_than_landlock_is_refused_unless_asked(monkeypatch, on, strong):
+    names = ("process", "landlock", "seccomp", "bubblewrap", "seatbelt")
+    found = tuple(LAYERS.Layer(name, name in on, "why not") for name in names)
+    monkeypatch.setattr(LAYERS, "layers", lambda: found)
+    assert LAYERS.is_strong() is strong
+    LAYERS.demand(weak_is_allowed=True)
+    if strong:
+        LAYERS.demand()
+    else:
+        with pytest.raises(NotGradableError, match="expected Landlock") as raised:
+            LAYERS.demand()
+        assert "--weak-sandbox" in raised.value.hint
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orders a Linux layer to fail")
+def test_a_layer_that_fails_refuses_the_call(tmp_path):
+    """No silent way down: what the parent ordered holds, or the request is not even read."""
+    order = Confinement(Limits(), str(tmp_path), layers=("landlock",)).to_order()
+    request_in, request_out = os.pipe()
+    reply_in, reply_out = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        landlock.abi = lambda: 99  # the kernel refuses rights that it does not know
+        landlock.handled = lambda abi: (2**64 - 1, 0, 0)
+        child.main(request_in, reply_out)
+    write_frame(request_out, Kind.REQUEST, {**order, "job": "jobs:echo"})
+    os.waitpid(pid, 0)
+    frames = decoder(1 << 20)
+    wanted = next(frames)
+    while isinstance(wanted, int):
+        wanted = frames.send(os.read(reply_in, wanted))
+    assert wanted[0] is Kind.REFUSED
+    assert "Landlock" in wanted[1].header["error"]
+    for fd in (request_in, request_out, reply_in, reply_out):
+        os.close(fd)
+
+
+@pytest.mark.parametrize(
+    ("abi", "rights", "net", "scopes"),
+    [(1, 13, 0, 0), (2, 14, 0, 0), (3, 15, 0, 0), (4, 15, 3, 0), (5, 16, 3, 0), (7, 16, 3, 3)],
+)
+def test_rights_by_abi(abi, rights, net, scopes):
+    assert landlock.handled(abi) == ((1 << rights) - 1, net, scopes)
+
+
+def test_what_an_older_landlock_lacks_is_said():
+    assert landlock.describe(7) == ""
+    assert "TCP" in landlock.describe(3)
+    assert "truncating" not in landlock.describe(3)
+    assert len(landlock.describe(1).split(";")) == 5
+
+
+def test_landlock_errors_name_it(monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EPERM, "Landlock: not permitted")
+
+    monkeypatch.setattr(landlock, "_checked", refuse)
+    with pytest.raises(OSError, match="Landlock"):
+        landlock.restrict((), ())
+
+
+def test_the_environment_is_made_anew(monkeypatch):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+    monkeypatch.setenv("PYTHONPATH", "/planted")
+    monkeypatch.setenv("LD_PRELOAD", "")
+    made = environment(Path("/s"), {"EXTRA": "1"})
+    assert made["HOME"] == made["TMPDIR"] == "/s"
+    assert made["EXTRA"] == "1"
+    assert "hunter2" not in made.values()
+    assert not {"PYTHONPATH", "LD_PRELOAD"} & set(made)
+
+
+def test_the_checkout_is_not_readable():
+    root = paths.PACKAGE.parent
+    for path in paths.toolkit():
+        assert not root.is_relative_to(path), path
+        for secret in ("reference", "assignments", "tests"):
+            assert not (root / secret).is_relative_to(path), path
+
+
+def test_the_import_path_has_no_relative_entries(monkeypatch):
+    monkeypatch.setattr(sys, "path", ["", ".", "relative", *sys.path])
+    assert all(Path(path).is_absolute() for path in paths.import_path())
+
+
+def test_bubblewrap_binds_the_paths_and_nothing_else():
+    words = bubblewrap.wrapped(["program", "--flag"], CONFINEMENT)
+    binds = [words[i : i + 3] for i, word in enumerate(words) if "bind" in word]
+    assert ["--ro-bind-try", "/r", "/r"] in binds
+    assert ["--bind-try", "/s", "/s"] in binds
+    assert len(binds) == 3
+    assert "--unshare-all" in words
+    assert words[words.index("--") :] == ["--", "program", "--flag"]
+
+
+def test_the_seatbelt_profile_denies_by_default():
+    text = seatbelt.profile(CONFINEMENT.read, CONFINEMENT.write, processes=0)
+    lines = text.splitlines()
+    assert lines[:2] == ["(version 1)", "(deny default)"]
+    assert '(allow file-read* (subpath "/odd \\"name"))' in lines
+    assert '(allow file-write* (subpath "/s"))' in lines
+    assert "network" not in text
+    assert "process-fork" not in text
+    assert "process-fork" in seatbelt.profile((), (), processes=1)
+
+
+def test_confinement_travels_as_json():
+    assert Confinement.from_order({**CONFINEMENT.to_order(), "job": "x"}) == CONFINEMENT
