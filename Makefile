@@ -21,7 +21,7 @@ help: ## list the targets
 	@touch $@
 
 .venv/installed-test: .venv/made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,triton]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,browser,triton]'
 	@touch .venv/installed $@
 
 demo: .venv/installed ## grade the shipped example submission and print its report
