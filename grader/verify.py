@@ -82,7 +82,7 @@ def verify(
             found += subjects(assignment)
         except AssignmentError as error:
             checks.append(_broken(name, error))
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
+    with grade.warm(), ThreadPoolExecutor(max(1, jobs)) as pool:
         for check in pool.map(_check, found):
             checks.append(check)
             step(f"verified {len(checks)}: {check.assignment} {check.name}")
