@@ -15,8 +15,6 @@ from grader.result import Build, Record
 
 LANGUAGES: dict[str, str] = {
     "cuda-c": "grader.languages.cuda_c",
-    "metal": "grader.languages.metal",
-    "triton": "grader.languages.triton",
 }
 
 

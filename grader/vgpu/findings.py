@@ -1,0 +1,402 @@
+"""What the runtime recorded, as faults a person can read.
+
+A message says what happened, with the buffer's own name, index and extent; the place in the source
+is in the record's fields. One record per kind, severity, source line and buffer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING
+
+from grader.vgpu import layout as L
+from grader.vgpu.lower import Site
+from grader.vgpu.ptx import Instruction, Loc, Ptx
+from grader.vgpu.records import Access, Dim3, Fault, Place, Severity
+
+if TYPE_CHECKING:
+    from grader.vgpu.machine import CFault, _Frame
+
+SHARED_ID, LOCAL_ID = 0x40000000, 0x80000000
+ACCESS: tuple[Access, ...] = ("read", "write", "atomic")
+SEVERITY: tuple[Severity, ...] = ("note", "warning", "error")
+SPACE = ("generic", "global", "shared", "local", "const", "param")
+KINDS = (
+    "out_of_bounds", "misaligned", "input_modified", "race", "bad_barrier", "deadlock",
+    "warp_mask", "uninitialised", "trap", "assertion", "out_of_bounds", "bad_barrier", "race",
+    "warp_mask",
+)  # fmt: skip
+FREED, EARLY_EXIT, STALE_COPY = 10, 11, 12
+VERB = {"read": "read of", "write": "write to", "atomic": "atomic on"}
+
+
+def demangle(name: str) -> str:
+    """The last name inside a mangled variable: `_ZZ3redE1s` is `s`."""
+    if not name.startswith("_Z"):
+        return re.sub(r"\$\d+$", "", name.removeprefix("$")) or name
+    found = name
+    at = 2
+    while at < len(name):
+        m = re.compile(r"(\d+)").match(name, at)
+        if m is None:
+            at += 1
+            continue
+        n = int(m.group(1))
+        part = name[m.end() : m.end() + n]
+        if 0 < n <= len(name) - m.end() and re.fullmatch(r"[A-Za-z_]\w*", part):
+            found = part
+            at = m.end() + n
+        else:
+            at = m.end()
+    return found
+
+
+def main_file(ptx: Ptx, kernel: str) -> int | None:
+    """The file the kernel itself is written in."""
+    for item in ptx.functions[kernel].body:
+        if isinstance(item, Instruction) and item.loc is not None:
+            loc = item.loc
+            while loc.inlined is not None:
+                loc = loc.inlined
+            return loc.file
+    return None
+
+
+def source(loc: Loc | None, main: int | None) -> Loc | None:
+    """The innermost position in the kernel's own file; code of headers stands where it is used."""
+    at = loc
+    while at is not None:
+        if at.file == main:
+            return at
+        at = at.inlined
+    return loc
+
+
+def place(block: Dim3, thread: Dim3) -> str:
+    """Block and thread as a person writes them: one number where one dimension is used."""
+
+    def short(d: Dim3) -> str:
+        return str(d[0]) if d[1] == d[2] == 0 else f"({d[0]}, {d[1]}, {d[2]})"
+
+    return f"block {short(block)}, thread {short(thread)}"
+
+
+class Reporter:
+    """Turns the records of one launch into faults."""
+
+    def __init__(self, frame: _Frame) -> None:
+        self.frame = frame
+        self.ptx = frame.kernel.module.ptx
+        self.sites = frame.translated.lowered.sites
+        self.main = main_file(self.ptx, frame.kernel.name)
+
+    # -- places -------------------------------------------------------------------------------
+
+    def where(self, site: int) -> tuple[str | None, int | None, int | None]:
+        """File, line and column of a site."""
+        if site >= len(self.sites):
+            return None, None, None
+        return self.position(self.sites[site].instruction.loc)
+
+    def position(self, loc: Loc | None) -> tuple[str | None, int | None, int | None]:
+        """File name, line and column of a position."""
+        at = source(loc, self.main)
+        if at is None:
+            return None, None, None
+        return self.ptx.files.get(at.file), at.line, at.column or None
+
+    def thread(self, linear: int) -> Dim3:
+        """A thread's index from its number in the block."""
+        x, y, _ = self.frame.block
+        return linear % x, linear // x % y, linear // (x * y)
+
+    def block_index(self, linear: int) -> Dim3:
+        """A block's index from its number in the grid."""
+        x, y, _ = self.frame.grid
+        return linear % x, linear // x % y, linear // (x * y)
+
+    # -- buffers ------------------------------------------------------------------------------
+
+    def buffer(self, f: CFault) -> tuple[str | None, int | None, int | None]:
+        """Name, element index and extent in elements of what an access meant."""
+        offset_bits = f.address & ((1 << L.SLOT_BITS) - 1)
+        size = max(f.size, 1)
+        if f.buffer >= LOCAL_ID or f.buffer >= SHARED_ID:
+            inside = (offset_bits & (L.ARRAY_STRIDE - 1)) - L.ARRAY_START
+            local = f.buffer >= LOCAL_ID
+            k = f.buffer & ~(LOCAL_ID if local else SHARED_ID)
+            lowered = self.frame.translated.lowered
+            table = lowered.local if local else lowered.shared
+            arrays = self.frame.local_arrays if local else self.frame.shared_arrays
+            name = next((n for n, (at, _) in table.items() if at // L.ARRAY_STRIDE == k), None)
+            if name is None:
+                return ("local memory" if local else "shared memory"), None, None
+            label = "local memory" if "__local_depot" in name else demangle(name)
+            return label, inside // size, int(arrays[k][0]) // size
+        storage = self.storage(f.buffer)
+        if storage is None:
+            return None, None, None
+        item = max(storage.itemsize, 1)
+        inside = f.address - storage.address
+        name = demangle(storage.name) if f.buffer < L.FIRST_BUFFER_SLOT else storage.name
+        if item == 1 and size > 1 and f.buffer < L.FIRST_BUFFER_SLOT:
+            item = size
+        return name, inside // item, storage.data.size // item
+
+    def storage(self, slot: int):  # type: ignore[no-untyped-def]
+        """The buffer of a slot."""
+        for s in (*self.frame.variables, *self.frame.memory.buffers, self.frame.workspace):
+            if s.slot == slot:
+                return s
+        return None
+
+    # -- faults -------------------------------------------------------------------------------
+
+    def faults(self) -> tuple[Fault, ...]:
+        """All faults, merged by kind, severity, access, line and buffer, in source order."""
+        made: dict[tuple[object, ...], Fault] = {}
+        for k in range(self.frame.c.nfaults):
+            fault = self.one(self.frame.faults[k])
+            key = (fault.kind, fault.severity, fault.access, fault.file, fault.line, fault.buffer)
+            if key in made:
+                first = made[key]
+                made[key] = dataclasses.replace(first, count=first.count + fault.count)
+            else:
+                made[key] = fault
+        # A same-value note says nothing where the same line also races with different values.
+        worst: dict[tuple[object, ...], int] = {}
+        for f in made.values():
+            if f.kind == "race":
+                key = (f.file, f.line, f.buffer)
+                worst[key] = max(worst.get(key, 0), SEVERITY.index(f.severity))
+        kept = [
+            f
+            for f in made.values()
+            if f.kind != "race" or SEVERITY.index(f.severity) == worst[(f.file, f.line, f.buffer)]
+        ]
+        order = {kind: n for n, kind in enumerate(KINDS)}
+        kept.sort(
+            key=lambda f: (
+                -SEVERITY.index(f.severity), f.file or "", f.line or 0, order[f.kind],
+                f.access or "", f.buffer or "",
+            )
+        )  # fmt: skip
+        return tuple(dataclasses.replace(f, message=_counted(f)) for f in kept)
+
+    def one(self, f: CFault) -> Fault:
+        """One record of the runtime."""
+        kind = KINDS[f.kind]
+        file, line, column = self.where(f.site)
+        block, thread = _dim3(f.block), _dim3(f.thread)
+        memory = kind in ("out_of_bounds", "misaligned", "input_modified", "race") or (
+            kind == "uninitialised" and f.address
+        )
+        name, index, extent = self.buffer(f) if memory else (None, None, None)
+        access = ACCESS[f.access] if memory or kind == "uninitialised" else None
+        other = self.other(f)
+        message = self.message(f, kind, access, name, index, extent, other)
+        return Fault(
+            kind=kind,
+            severity=SEVERITY[f.severity],
+            message=message,
+            access=access,
+            space=SPACE[f.space] if memory and f.space else None,
+            buffer=name,
+            index=index,
+            extent=extent,
+            size_bytes=f.size or None,
+            file=file,
+            line=line,
+            column=column,
+            block=block,
+            thread=thread,
+            other=other,
+            count=f.count,
+        )
+
+    def other(self, f: CFault) -> Place | None:
+        """The other half of a race, or where an undefined value mattered."""
+        if not f.has_other:
+            return None
+        file, line, _ = self.where(f.other_site)
+        if f.has_other == 2 or KINDS[f.kind] in ("bad_barrier", "deadlock"):
+            return Place("read", file, line)
+        return Place(
+            ACCESS[f.other_access],
+            file,
+            line,
+            self.block_index(f.other_block),
+            self.thread(f.other_thread),
+        )
+
+    def message(
+        self,
+        f: CFault,
+        kind: str,
+        access: Access | None,
+        name: str | None,
+        index: int | None,
+        extent: int | None,
+        other: Place | None,
+    ) -> str:
+        """What happened, in one clause; the count follows in `_counted`."""
+        what = f"{VERB.get(access or '', 'access to')} "
+        cell = f"{name}[{index}]" if name is not None and index is not None else name
+        if kind == "out_of_bounds":
+            return self._outside(f, what, cell, name, extent)
+        if kind == "misaligned":
+            target = cell or hex(f.address)
+            where = f"{target}: the address is not a multiple of {f.size}"
+            return f"misaligned {what}{f.size} bytes at {where}"
+        if kind == "input_modified":
+            return f"write to {cell}, but {name} is an input and must not change"
+        if kind == "race":
+            return self._race(f, cell, access, other)
+        if kind == "uninitialised":
+            if f.address:
+                where = f" and used at line {other.line}" if other and other.line else ""
+                return f"{what}{cell}, which was never written{where}"
+            return "a value that was never set is used"
+        if kind in ("bad_barrier", "deadlock"):
+            return self._barrier(f, kind, other)
+        if kind == "warp_mask":
+            return self._mask(f)
+        if kind == "trap":
+            return "the kernel executed a trap"
+        return "an assertion failed"
+
+    def _outside(
+        self, f: CFault, what: str, cell: str | None, name: str | None, extent: int | None
+    ) -> str:
+        if f.kind == FREED:
+            return f"{what}{cell or hex(f.address)} after it was freed"
+        if f.code == 3:
+            return "recursion deeper than 256 calls: the stack overflowed"
+        if name is None or cell is None:
+            if f.address < 1 << 20:
+                return f"{what}address {f.address:#x}: a null pointer"
+            return f"{what}address {f.address:#x}, which lies in no buffer"
+        if cell == name:
+            return f"{what}{name} outside every array"
+        if name == "local memory":
+            return f"{what}{f.size} bytes outside a local array"
+        given = f"but {name} has {extent} element{'' if extent == 1 else 's'}"
+        if extent == 0 and f.space == 2:
+            given = "but the launch gave 0 bytes of dynamic shared memory"
+        return f"{what}{cell}, {given}"
+
+    def _race(self, f: CFault, cell: str | None, access: Access | None, other: Place | None) -> str:
+        if f.kind == STALE_COPY:
+            started = f" (line {other.line})" if other and other.line else ""
+            verb = "read" if access == "read" else "written"
+            return f"{cell} is {verb} while a cp.async copy into it{started} is still under way"
+        first = other.access if other else "write"
+        hazard = {
+            ("write", "read"): "read-after-write", ("read", "write"): "write-after-read",
+            ("write", "write"): "write-after-write",
+        }.get((first, access or "read"), f"{access} beside {first}")  # fmt: skip
+        text = f"race on {cell}: {access} here"
+        if other is not None and other.block is not None and other.thread is not None:
+            text += f", {other.access} by {place(other.block, other.thread)} at line {other.line},"
+        relation = f.code & 15
+        where = {
+            1: "with no __syncwarp between lanes of one warp",
+            2: "with no barrier between",
+            3: "in different blocks, which nothing orders",
+        }.get(relation, "with nothing to order them")
+        text += f" {where} ({hazard} hazard)"
+        if f.code & 16 and SEVERITY[f.severity] == "note":
+            text += "; both write the same value"
+        return text
+
+    def _barrier(self, f: CFault, kind: str, other: Place | None) -> str:
+        if kind == "deadlock":
+            if other is not None:
+                return (
+                    "deadlock: some threads wait at this barrier, others at the one at line "
+                    f"{other.line}, and none can go on"
+                )
+            return "deadlock: threads wait at this barrier for others that never come"
+        if f.kind == EARLY_EXIT:
+            return "some threads returned before this barrier, which others reach"
+        if f.code == 2 and other is not None:
+            return f"threads of one block wait at different barriers: here and at line {other.line}"
+        return "barrier reached by some threads of the block only: others went around it"
+
+    def _mask(self, f: CFault) -> str:
+        mask = f"{f.address & 0xFFFFFFFF:#010x}"
+        if f.code == 1:
+            return f"a lane executes this warp operation but is not in its mask {mask}"
+        lanes = [k for k in range(32) if f.other_thread >> k & 1]
+        listed = f"{lanes[0]}" if len(lanes) == 1 else f"{lanes[0]}-{lanes[-1]}"
+        names = f"the mask {mask} names lanes that do not execute this warp operation"
+        return f"{names} (lane {listed})"
+
+    # -- how it ended -------------------------------------------------------------------------
+
+    def reason(self, ended: str, assertion: str | None) -> str:
+        """One clause for a launch that did not finish."""
+        if ended == "finished":
+            return ""
+        c = self.frame.c
+        if ended == "unsupported":
+            site = self.sites[c.ended_site] if c.ended_site < len(self.sites) else None
+            return self._unsupported(site)
+        if ended == "fuel":
+            line = self._block_line(c.ended_site)
+            at = f" near line {line}" if line else ""
+            return f"the instruction budget is used up{at}"
+        _file, line, _ = self.where(c.ended_site)
+        at = f" at line {line}" if line else ""
+        who = place(_dim3(c.ended_block), _dim3(c.ended_thread))
+        if ended == "assertion":
+            return f"assertion `{assertion}` failed{at} ({who})"
+        if ended == "trap":
+            return f"the kernel trapped{at} ({who})"
+        return f"no thread of a block can go on{at} ({who})"
+
+    def _unsupported(self, site: Site | None) -> str:
+        if site is None:
+            return "an unsupported instruction"
+        _file, line, _ = self.position(site.instruction.loc)
+        what = site.kind.removeprefix("unsupported: ")
+        if site.kind == "call":
+            what = "indirect call of an unknown function"
+        at = f" at line {line}" if line else f" at PTX line {site.instruction.line}"
+        return f"{what} is not supported by the virtual GPU{at}"
+
+    def _block_line(self, block: int) -> int | None:
+        blocks = self.frame.kernel.program.blocks
+        if block >= len(blocks):
+            return None
+        for i in (*blocks[block].instructions, blocks[block].terminator):
+            if i is not None and i.loc is not None:
+                return self.position(i.loc)[1]
+        return None
+
+    @staticmethod
+    def with_assertion(faults: tuple[Fault, ...], text: str) -> tuple[Fault, ...]:
+        """Put the asserted expression into the message."""
+        return tuple(
+            dataclasses.replace(f, message=f"assertion `{text}` failed")
+            if f.kind == "assertion"
+            else f
+            for f in faults
+        )
+
+
+def _counted(f: Fault) -> str:
+    """The message with the first place and the count."""
+    if f.block is None or f.thread is None:
+        return f.message
+    more = {"read": "reads", "write": "writes", "atomic": "atomics"}.get(f.access or "", "times")
+    count = ""
+    if f.count > 1:
+        count = f"; {f.count} times" if more == "times" else f"; {f.count} such {more}"
+    return f"{f.message} ({place(f.block, f.thread)}{count})"
+
+
+def _dim3(values: object) -> Dim3:
+    x, y, z = (int(v) for v in values)  # type: ignore[attr-defined]
+    return x, y, z

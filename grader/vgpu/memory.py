@@ -1,0 +1,173 @@
+"""Device memory of the virtual GPU: named buffers that lie far apart.
+
+Every buffer has a slot of the 64-bit address space to itself and stands in its middle, so that an
+address gone wrong in either direction still says which buffer it came from.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.vgpu import layout as L
+
+READ_ONLY, IS_FREED, IS_CONST, TRACK, IS_INPUT = 1, 2, 4, 8, 16
+Access = Literal["in", "out", "inout", "scratch"]
+Bytes = npt.NDArray[np.uint8]
+
+
+class CShadow(ctypes.Structure):
+    """`Shadow` of runtime/engine.h."""
+
+    _fields_ = (
+        ("init", ctypes.c_void_p),
+        ("cells", ctypes.c_void_p),
+        ("shift", ctypes.c_uint32),
+        ("pad", ctypes.c_uint32),
+        ("size", ctypes.c_uint64),
+    )
+
+
+class CBuffer(ctypes.Structure):
+    """`Buffer` of runtime/engine.h."""
+
+    _fields_ = (
+        ("base", ctypes.c_uint64),
+        ("size", ctypes.c_uint64),
+        ("host", ctypes.c_void_p),
+        ("written", ctypes.c_void_p),
+        ("flags", ctypes.c_uint32),
+        ("id", ctypes.c_uint32),
+        ("shadow", CShadow),
+    )
+
+
+def aligned(size: int) -> Bytes:
+    """`size` bytes of zeros whose address is a multiple of 64."""
+    raw = np.zeros(size + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + size]
+
+
+class Storage:
+    """One buffer: its bytes, what was written, what is initialised, and its C record."""
+
+    def __init__(self, slot: int, data: Bytes, name: str, itemsize: int, flags: int) -> None:
+        self.slot = slot
+        self.data = data
+        self.name = name
+        self.itemsize = itemsize
+        self.written: Bytes | None = None
+        self.init: Bytes | None = None
+        self.record = CBuffer(
+            base=(slot << L.SLOT_BITS) + L.SLOT_MIDDLE,
+            size=data.size,
+            host=data.ctypes.data,
+            flags=flags,
+            id=slot,
+            shadow=CShadow(size=data.size),
+        )
+
+    @property
+    def address(self) -> int:
+        """Device address of the first byte."""
+        return int(self.record.base)
+
+    def track_writes(self) -> None:
+        """Keep one byte per byte that says whether it was written."""
+        self.written = np.zeros(max(self.data.size, 1), np.uint8)
+        self.record.written = self.written.ctypes.data
+
+    def undefined(self) -> None:
+        """The contents are undefined until written."""
+        self.init = np.zeros(max(self.data.size, 1), np.uint8)
+        self.record.shadow.init = self.init.ctypes.data
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A device buffer: what a kernel gets for a pointer parameter, `offset` bytes in."""
+
+    storage: Storage
+    dtype: np.dtype[np.generic]
+    shape: tuple[int, ...]
+    offset: int = 0
+
+    @property
+    def name(self) -> str:
+        """The buffer's name in faults."""
+        return self.storage.name
+
+    @property
+    def address(self) -> int:
+        """Device address."""
+        return self.storage.address + self.offset
+
+
+class Memory:
+    """Device memory that lives across launches: buffers, and each module's own variables."""
+
+    def __init__(self) -> None:
+        self.buffers: list[Storage] = []
+        self.variables: dict[int, list[Storage]] = {}
+        self.keep_alive: list[object] = []
+
+    def allocate(
+        self,
+        array: npt.NDArray[np.generic],
+        *,
+        name: str,
+        access: Access = "inout",
+        defined: bool = True,
+    ) -> Pointer:
+        """Copy `array` (any shape, C order) into a buffer of exactly its size.
+
+        `access` "in" makes a write a fault `input_modified`; with `defined` false the contents
+        are undefined, and using one before it is written is a fault `uninitialised`.
+        """
+        array = np.ascontiguousarray(array)
+        data = aligned(array.nbytes)
+        data[:] = array.reshape(-1).view(np.uint8)
+        flags = READ_ONLY | IS_INPUT if access == "in" else TRACK
+        slot = L.FIRST_BUFFER_SLOT + len(self.buffers)
+        storage = Storage(slot, data, name, array.itemsize, flags)
+        if access != "in":
+            storage.track_writes()
+        if not defined:
+            storage.undefined()
+            data[:] = POISON[np.arange(data.size) % 4]
+        self.buffers.append(storage)
+        return Pointer(storage, array.dtype, array.shape)
+
+    def read(self, pointer: Pointer) -> npt.NDArray[np.generic]:
+        """A copy of the buffer with its dtype and shape."""
+        return pointer.storage.data.view(pointer.dtype).reshape(pointer.shape).copy()
+
+    def write(self, pointer: Pointer, array: npt.NDArray[np.generic]) -> None:
+        """Copy from the host: `array` has the buffer's size in bytes."""
+        source = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        storage = pointer.storage
+        storage.data[pointer.offset : pointer.offset + source.size] = source
+        for marks in (storage.written, storage.init):
+            if marks is not None:
+                marks[pointer.offset : pointer.offset + source.size] = 1
+
+    def written(self, pointer: Pointer) -> npt.NDArray[np.bool_]:
+        """For each element whether a kernel wrote all its bytes; shape of the buffer."""
+        marks = pointer.storage.written
+        if marks is None:
+            return np.zeros(pointer.shape, bool)
+        count = int(np.prod(pointer.shape, dtype=np.int64))
+        whole = marks[: pointer.storage.data.size].reshape(count, pointer.dtype.itemsize)
+        return whole.all(axis=1).reshape(pointer.shape)
+
+    def free(self, pointer: Pointer) -> None:
+        """Free the buffer: a later access is a fault."""
+        pointer.storage.record.flags |= IS_FREED
+
+
+POISON = np.array([0xFF, 0xFF, 0xFF, 0x7F], np.uint8)

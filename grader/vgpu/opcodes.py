@@ -1,0 +1,37 @@
+"""Which function lowers which opcode. Everything else is unsupported, and says so when run."""
+
+from __future__ import annotations
+
+from grader.vgpu import lower_arith as a
+from grader.vgpu import lower_convert as c
+from grader.vgpu import lower_memory as m
+from grader.vgpu import lower_sync as s
+from grader.vgpu.lower import OpFunction
+
+OPCODES: dict[str, OpFunction] = {
+    "add": a.add, "sub": a.add, "addc": a.add, "subc": a.add,
+    "mul": a.mul, "mul24": a.mul,
+    "mad": a.mad, "mad24": a.mad, "madc": a.mad, "fma": a.mad,
+    "div": a.div, "rem": a.rem,
+    "min": a.minmax, "max": a.minmax,
+    "neg": a.negate, "abs": a.negate,
+    "rcp": a.unary_float, "sqrt": a.unary_float, "rsqrt": a.unary_float, "ex2": a.unary_float,
+    "lg2": a.unary_float, "sin": a.unary_float, "cos": a.unary_float, "tanh": a.unary_float,
+    "testp": a.testp, "copysign": a.copysign,
+    "and": a.logic, "or": a.logic, "xor": a.logic, "not": a.logic, "cnot": a.logic,
+    "lop3": a.lop3, "shl": a.shift, "shr": a.shift, "shf": a.funnel,
+    "popc": a.count_bits, "clz": a.count_bits, "brev": a.count_bits, "bfind": a.bfind,
+    "bfe": a.bfe, "bfi": a.bfi, "bmsk": a.bmsk, "prmt": a.prmt, "fns": a.fns, "sad": a.sad,
+    "dp4a": a.dot, "dp2a": a.dot, "vabsdiff4": a.video,
+    "setp": a.setp, "set": a.set_, "selp": a.selp, "slct": a.slct,
+    "mov": c.mov, "cvt": c.cvt, "cvta": c.cvta, "isspacep": c.isspacep, "mapa": c.mapa,
+    "ld": m.ld, "ldu": m.ld, "st": m.st, "atom": m.atom, "red": m.atom, "cp": m.cp,
+    "prefetch": m.nothing, "prefetchu": m.nothing, "discard": m.nothing,
+    "applypriority": m.nothing, "nanosleep": m.nothing, "pmevent": m.nothing,
+    "createpolicy": m.createpolicy,
+    "bar": s.bar, "barrier": s.bar, "membar": s.fence, "fence": s.fence,
+    "shfl": s.shfl, "vote": s.vote, "activemask": s.activemask, "match": s.match,
+    "redux": s.redux, "elect": s.elect,
+    "mma": s.mma, "ldmatrix": s.ldmatrix, "stmatrix": s.ldmatrix, "wmma": s.wmma,
+    "mbarrier": s.mbarrier, "call": s.call,
+}  # fmt: skip

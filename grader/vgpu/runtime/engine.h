@@ -1,0 +1,197 @@
+/* Structures shared by the runtime, the generated code (layout.py) and Python (machine.py). */
+#ifndef VGPU_ENGINE_H
+#define VGPU_ENGINE_H
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef int i32;
+typedef long long i64;
+typedef __SIZE_TYPE__ usize;
+
+void *malloc(usize);
+void *calloc(usize, usize);
+void *realloc(void *, usize);
+void free(void *);
+void *memcpy(void *, const void *, usize);
+void *memset(void *, int, usize);
+int memcmp(const void *, const void *, usize);
+
+#define LANES 32
+#define ALL 0xffffffffu
+#define SLOT_BITS 36
+#define SHARED_SLOT 1
+#define LOCAL_SLOT 2
+#define PARAM_SLOT 3
+#define FUNCTION_SLOT 4
+#define FIRST_VARIABLE_SLOT 16
+#define BASE(slot) ((u64)(slot) << SLOT_BITS)
+#define ARRAY_SHIFT 20
+#define ARRAY_START (1u << 18)
+#define SHADOW_ROW 56
+#define POISON 0x7fffffffu
+
+enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM };
+enum Flag {
+  VOLATILE = 1, RELAXED = 2, ACQUIRE = 4, RELEASE = 8, CTA = 16, GPU = 32, SYS = 64, NC = 128,
+  BYPASS_L1 = 256
+};
+enum Access { READ, WRITE, ATOMIC };
+enum Severity { NOTE, WARNING, ERROR };
+enum Kind {
+  OUT_OF_BOUNDS, MISALIGNED, INPUT_MODIFIED, RACE, BAD_BARRIER, DEADLOCK, WARP_MASK,
+  UNINITIALISED, TRAP, ASSERTION, FREED, EARLY_EXIT, STALE_COPY, ABSENT_LANE
+};
+enum Ended { FINISHED, ENDED_TRAP, ENDED_ASSERTION, ENDED_FUEL, ENDED_DEADLOCK, UNSUPPORTED };
+
+/* One memory access of a thread, for the race check: who, when (its warp's clock), where. */
+typedef struct { u32 thread, clock, site; } Stamp;
+typedef struct Reader { Stamp at; struct Reader *next; } Reader;
+typedef struct { Stamp write; Stamp read; u32 flags, serial; Reader *more; } Cell;
+enum CellFlag { HAS_WRITE = 1, HAS_READ = 2, WRITE_ATOMIC = 4, READ_ATOMIC = 8, WRITE_VOLATILE = 16,
+                READ_VOLATILE = 32, IN_FLIGHT = 64 };
+
+/* What is known about every byte of a region: `init` one byte each (null: all written), `cells`
+   one per (1 << shift) bytes. */
+typedef struct { u8 *init; Cell *cells; u32 shift; u32 pad; u64 size; } Shadow;
+
+enum BufferFlag { READ_ONLY = 1, IS_FREED = 2, IS_CONST = 4, TRACK = 8, IS_INPUT = 16 };
+typedef struct {
+  u64 base, size;
+  u8 *host;
+  u8 *written;      /* one byte per byte, or null */
+  u32 flags, id;
+  Shadow shadow;
+} Buffer;
+
+typedef struct { u8 space, elem_bytes; u16 flags; u32 vector; u32 block; u32 kind; } Site;
+typedef struct {
+  u64 requests, lanes, bytes, sectors, ideal, wavefronts, ideal_wavefronts, serial, l1_hits,
+      l2_sectors, dram_sectors, distinct;
+} Stat;
+typedef struct { u64 runs, lanes, divergent; } Counter;
+typedef struct { u32 size, storage; } Array;   /* of a shared array or local depot */
+
+typedef struct {
+  u32 kind, severity, site, access, space, buffer, size, other_site, other_access, code;
+  u64 count, address;
+  u32 block[3], thread[3], other_block, other_thread;
+  u32 has_other;
+} Fault;
+
+struct Launch;
+struct Block;
+
+typedef struct Warp {
+  u32 pc[LANES];
+  u64 addr[LANES];
+  u32 scratch[64][LANES];
+  u32 tid[3][LANES];
+  u32 live, waiting, next, mask, pend, event;
+  i64 budget;
+  Counter *counters;
+  u8 *params;
+  u32 *visited;
+  struct Block *block;
+  struct Launch *launch;
+  u32 ctaid[3], ntid[3], nctaid[3], warpid, nwarps, dynamic_shared, smid;
+  u32 barrier_result;
+  /* below here only the runtime looks */
+  u32 pad0;
+  u32 wait_barrier, wait_sync, rotate, first_live, forced, clock, gid, depth_max;
+  u32 sync_need[LANES];
+  u32 barrier_id[LANES];
+  u32 *stack;                /* return blocks: [depth][lane] */
+  void **frames;             /* saved registers of recursive calls, parallel to stack */
+  u32 depth[LANES];
+  u8 *local;                 /* interleaved by word: (word * 32 + lane) */
+  u8 *local_init;            /* the same, one byte per byte */
+  u32 *vc;                   /* [nwarps]: clocks of this block's warps known to precede */
+  u32 (*lane_vc)[LANES];     /* [lane][lane] */
+  u32 *gvc, *fence_gvc, *pending_gvc;  /* [total warps] or null */
+  u32 fence_clock, fenced;
+  struct Async *async;       /* copies in flight */
+  u32 async_count, async_capacity;
+  u32 groups[LANES];
+  u32 serial;
+  u32 origin_site[LANES];    /* the last load that gave undefined bytes, plus one */
+  u32 origin_buffer[LANES], origin_space[LANES], origin_size[LANES];
+  u64 origin_address[LANES];
+} Warp;
+
+typedef struct Async { u32 lane, group, offset, size, committed; } Async;
+
+#define W_REGS 16384
+_Static_assert(__builtin_offsetof(Warp, addr) == 128, "addr");
+_Static_assert(__builtin_offsetof(Warp, scratch) == 384, "scratch");
+_Static_assert(__builtin_offsetof(Warp, tid) == 8576, "tid");
+_Static_assert(__builtin_offsetof(Warp, live) == 8960, "live");
+_Static_assert(__builtin_offsetof(Warp, budget) == 8984, "budget");
+_Static_assert(__builtin_offsetof(Warp, launch) == 9024, "launch");
+_Static_assert(__builtin_offsetof(Warp, ctaid) == 9032, "ctaid");
+_Static_assert(__builtin_offsetof(Warp, smid) == 9080, "smid");
+_Static_assert(__builtin_offsetof(Warp, barrier_result) == 9084, "barrier_result");
+_Static_assert(sizeof(Warp) <= W_REGS, "warp header");
+
+typedef struct {
+  u32 arrived, expected, site, other_site, mixed, red_kind, red_count, red_and, red_or, sync_seen;
+  u32 *mask;                 /* [nwarps] lanes that have arrived */
+} Barrier;
+
+typedef struct Block {
+  u32 ctaid[3], linear, live, done, nwarps, yielded;
+  Warp **warps;
+  u8 *shared;
+  Shadow shared_shadow;
+  Barrier barriers[16];
+  u64 l1_tags[1024];         /* 128-byte lines, direct mapped; low 4 bits: sectors present */
+  struct Block *next;
+} Block;
+
+typedef struct Launch {
+  Buffer **slots;
+  u64 nslots;
+  Site *sites;
+  Stat *stats;
+  u64 nsites;
+  void (**table)(Warp *);
+  u64 nblocks;
+  u8 *params;
+  u64 params_size;
+  u32 grid[3], block[3];
+  u32 dynamic_shared, shared_bytes, local_bytes, register_bytes, zero_bytes, checks, reversed,
+      resident;
+  i64 fuel, quantum;
+  Array *shared_arrays;
+  u64 nshared;
+  Array *local_arrays;
+  u64 nlocal;
+  u32 *pd_offsets, *pd_list;   /* blocks after a block on every path; null without checks */
+  Fault *faults;
+  u64 nfaults, max_faults;
+  u8 *text;
+  u64 text_size, text_capacity;
+  Counter *counters;
+  u32 ended, ended_site;
+  u32 ended_block[3], ended_thread[3];
+  u64 barriers, instructions;
+  u64 *l2_tags;
+  u64 l2_lines;
+  u64 heap_slot, heap_limit;
+  Buffer *heap;
+  u64 nheap, heap_capacity;
+  u64 l2_hits, dram_read_sectors, dram_write_sectors;
+  /* private */
+  u32 stop, total_warps, threads_per_block, started;
+  struct Sync *sync;
+  u64 nsync, sync_capacity;
+  u64 grid_workspace;
+  u64 live_clock;
+  struct Chunk *arena;
+  u64 arena_left;
+} Launch;
+
+typedef struct Sync { u64 address; u32 *vc; } Sync;
+
+#endif

@@ -1,0 +1,481 @@
+/* What no GPU says: which bytes were never written, and which accesses nothing orders.
+
+   Order is kept by vector clocks of warps. A warp's clock ticks when it publishes what it did: at
+   barriers, fences, releases and __syncwarp. An access is stamped (thread, clock); it precedes a
+   thread's present when that thread's knowledge of the stamping warp has reached the clock
+   (Flanagan and Freund, FastTrack, PLDI 2009). Lanes of one warp know each other by lane. */
+
+typedef struct Chunk { struct Chunk *next; u8 data[]; } Chunk;
+
+static void *arena(Launch *L, u64 size) {
+  if (L->arena_left < size || !L->arena) {
+    Chunk *c = malloc(sizeof(Chunk) + (1 << 20));
+    c->next = L->arena, L->arena = c, L->arena_left = 1 << 20;
+  }
+  L->arena_left -= size;
+  return L->arena->data + L->arena_left;
+}
+
+void shadow_free(Shadow *s) {
+  free(s->cells);
+  s->cells = 0;
+}
+
+static void shadow_finish(Launch *L) {
+  for (u64 k = 0; k < L->nslots; k++)
+    if (L->slots[k]) shadow_free(&L->slots[k]->shadow);
+  for (u64 k = 0; k < L->nsync; k++) free(L->sync[k].vc);
+  free(L->sync);
+  L->sync = 0, L->nsync = L->sync_capacity = 0;
+  while (L->arena) {
+    Chunk *c = L->arena;
+    L->arena = c->next;
+    free(c);
+  }
+}
+
+static void shadow_block_start(Launch *L, Block *B) {
+  Shadow *s = &B->shared_shadow;
+  s->size = L->shared_bytes;
+  if (!s->init) s->init = calloc(1, L->shared_bytes + 64);
+  else memset(s->init, 0, L->shared_bytes);
+  if (s->cells) memset(s->cells, 0, (s->size >> s->shift) * sizeof(Cell) + sizeof(Cell));
+}
+
+static Cell *cells(Shadow *s, u64 offset, u32 size) {
+  u32 want = size >= 4 ? 2 : size == 2 ? 1 : 0;
+  if (offset & 3 && want > 1) want = offset & 1 ? 0 : 1;
+  if (!s->cells) {
+    s->shift = want;
+    s->cells = calloc((s->size >> want) + 2, sizeof(Cell));
+  } else if (s->shift > want) {
+    u64 n = (s->size >> want) + 2;
+    Cell *finer = calloc(n, sizeof(Cell));
+    for (u64 k = 0; k < n; k++) {
+      u64 old = (k << want) >> s->shift;
+      if (old < (s->size >> s->shift) + 1) finer[k] = s->cells[old];
+    }
+    free(s->cells);
+    s->cells = finer, s->shift = want;
+  }
+  return s->cells + (offset >> s->shift);
+}
+
+/* -- order ------------------------------------------------------------------------------------- */
+
+static inline u32 thread_of(Warp *w, u32 lane) {
+  return w->block->linear * w->launch->threads_per_block + w->warpid * LANES + lane;
+}
+
+enum Relation { ORDERED, SAME_WARP, SAME_BLOCK, OTHER_BLOCK };
+
+static enum Relation relation(Warp *w, u32 lane, Stamp s) {
+  u32 tpb = w->launch->threads_per_block;
+  u32 block = s.thread / tpb, t = s.thread % tpb, warp = t / LANES, l = t % LANES;
+  if (block == w->block->linear) {
+    if (warp != w->warpid) return w->vc[warp] >= s.clock ? ORDERED : SAME_BLOCK;
+    return l == lane || w->lane_vc[lane][l] >= s.clock ? ORDERED : SAME_WARP;
+  }
+  u32 g = block * w->nwarps + warp;
+  return w->gvc && w->gvc[g] >= s.clock ? ORDERED : OTHER_BLOCK;
+}
+
+static void warp_ordered(Warp *w, u32 mask) {
+  u32 now[LANES];
+  memset(now, 0, sizeof now);
+  LANE_LOOP(mask, l) for (u32 k = 0; k < LANES; k++)
+      now[k] = w->lane_vc[l][k] > now[k] ? w->lane_vc[l][k] : now[k];
+  LANE_LOOP(mask, l) now[l] = w->clock;
+  LANE_LOOP(mask, l) memcpy(w->lane_vc[l], now, sizeof now);
+  w->clock++;
+}
+
+void rt_warp_ordered(Warp *w, u32 mask, u32 site) {
+  (void)site;
+  warp_ordered(w, mask);
+}
+
+static void join(u32 **into, const u32 *from, u32 n) {
+  if (!from) return;
+  if (!*into) *into = calloc(n, sizeof(u32));
+  for (u32 k = 0; k < n; k++)
+    if (from[k] > (*into)[k]) (*into)[k] = from[k];
+}
+
+/* Everything a warp knows, as clocks of all warps of the grid. */
+static u32 *knowledge(Warp *w) {
+  u32 n = w->launch->total_warps, first = w->block->linear * w->nwarps;
+  u32 *out = calloc(n, sizeof(u32));
+  if (w->gvc) memcpy(out, w->gvc, n * sizeof(u32));
+  for (u32 k = 0; k < w->nwarps; k++)
+    if (w->vc[k] > out[first + k]) out[first + k] = w->vc[k];
+  out[w->gid] = w->clock;
+  return out;
+}
+
+static void absorb(Warp *w, const u32 *vc) {
+  if (!vc) return;
+  u32 first = w->block->linear * w->nwarps;
+  join(&w->gvc, vc, w->launch->total_warps);
+  for (u32 k = 0; k < w->nwarps; k++)
+    if (k != w->warpid && vc[first + k] > w->vc[k]) w->vc[k] = vc[first + k];
+  u32 own = vc[w->gid];
+  for (u32 l = 0; l < LANES && own; l++)
+    for (u32 k = 0; k < LANES; k++)
+      if (w->lane_vc[l][k] < own) w->lane_vc[l][k] = own;
+}
+
+static void barrier_joined(Block *B, Barrier *b) {
+  u32 n = B->nwarps, total = B->warps[0]->launch->total_warps;
+  u32 *now = calloc(n, sizeof(u32)), *far = 0;
+  for (u32 j = 0; j < n; j++) {
+    if (!b->mask[j]) continue;
+    Warp *w = B->warps[j];
+    for (u32 k = 0; k < n; k++)
+      if (w->vc[k] > now[k]) now[k] = w->vc[k];
+    join(&far, w->gvc, total);
+  }
+  for (u32 j = 0; j < n; j++)
+    if (b->mask[j]) now[j] = B->warps[j]->clock;
+  for (u32 j = 0; j < n; j++) {
+    if (!b->mask[j]) continue;
+    Warp *w = B->warps[j];
+    memcpy(w->vc, now, n * sizeof(u32));
+    if (far) join(&w->gvc, far, total);
+    warp_ordered(w, b->mask[j]);
+  }
+  free(now), free(far);
+}
+
+static Sync *sync_at(Launch *L, u64 address, int make) {
+  u64 mask = L->sync_capacity - 1;
+  if (L->sync_capacity) {
+    /* Linear scan from a hash: tables stay small, flags and tickets are few. */
+    for (u64 k = 0; k < L->nsync; k++)
+      if (L->sync[k].address == address) return &L->sync[k];
+  }
+  (void)mask;
+  if (!make || L->nsync >= 1 << 16) return 0;
+  if (L->nsync == L->sync_capacity) {
+    L->sync_capacity = L->sync_capacity ? 2 * L->sync_capacity : 16;
+    L->sync = realloc(L->sync, L->sync_capacity * sizeof(Sync));
+  }
+  Sync *s = &L->sync[L->nsync++];
+  s->address = address, s->vc = 0;
+  return s;
+}
+
+void rt_fence(Warp *w, u32 mask, u32 site) {
+  (void)mask;
+  if (!mask) return;
+  w->launch->stats[site].requests++;
+  free(w->fence_gvc);
+  w->fence_gvc = knowledge(w);
+  w->fenced = 1;
+  w->clock++;
+  if (w->pending_gvc) {
+    absorb(w, w->pending_gvc);
+    free(w->pending_gvc);
+    w->pending_gvc = 0;
+  }
+}
+
+static void published(Warp *w, u64 address, u32 flags) {
+  Launch *L = w->launch;
+  if (flags & RELEASE) {
+    u32 *all = knowledge(w);
+    Sync *s = sync_at(L, address, 1);
+    if (s) join(&s->vc, all, L->total_warps);
+    free(all);
+    w->clock++;
+  } else if (w->fenced) {
+    Sync *s = sync_at(L, address, 1);
+    if (s) join(&s->vc, w->fence_gvc, L->total_warps);
+  }
+}
+
+static void observed(Warp *w, u64 address, int now) {
+  Launch *L = w->launch;
+  Sync *s = L->nsync ? sync_at(L, address, 0) : 0;
+  if (!s) return;
+  if (now) absorb(w, s->vc);
+  else join(&w->pending_gvc, s->vc, L->total_warps);
+}
+
+/* -- races -------------------------------------------------------------------------------------- */
+
+static void race(Warp *w, u32 lane, u32 site, u32 access, const Place *P, u64 address, u32 size,
+                 u32 severity, Stamp other, u32 other_access, u32 code) {
+  Fault *f = report(w, RACE, severity, site, lane, access, P->space, P->buffer, address, size, 1);
+  if (!f || f->has_other) return;
+  f->has_other = 1, f->other_site = other.site, f->other_thread = other.thread % w->launch->threads_per_block;
+  f->other_block = other.thread / w->launch->threads_per_block;
+  f->other_access = other_access, f->code = code;
+}
+
+static void against(Warp *w, u32 lane, u32 site, u32 access, u32 strong, const Place *P, u64 a,
+                    u32 size, Stamp other, u32 other_access, int other_strong, int same_value,
+                    int same_instruction) {
+  enum Relation r = relation(w, lane, other);
+  if (r == ORDERED) return;
+  if (access == ATOMIC && other_access == ATOMIC) return;
+  u32 severity = r == SAME_WARP ? WARNING : ERROR;
+  int both_write = access != READ && other_access != READ;
+  if (same_instruction && both_write && !same_value) severity = ERROR;
+  if (both_write && same_value && access == WRITE && other_access == WRITE) severity = NOTE;
+  if (access == ATOMIC || other_access == ATOMIC) {
+    int weak_read = access == READ ? !strong : other_access == READ ? !other_strong : 1;
+    if (!weak_read) severity = NOTE;
+  } else if (strong && other_strong) {
+    /* Two volatile or relaxed accesses: a protocol, not a slip. */
+    if (severity == ERROR && !both_write) return;
+    if (severity == ERROR) severity = NOTE;
+  }
+  race(w, lane, site, access, P, a, size, severity, other, other_access,
+       (u32)(r | (same_value ? 16 : 0)));
+}
+
+static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, const Place *P, u64 a,
+                        u32 size, int same_value) {
+  Shadow *s = P->shadow;
+  if (!s || !s->size || P->local) return;
+  Launch *L = w->launch;
+  Cell *c = cells(s, P->offset, size);
+  u32 n = size >> s->shift ? size >> s->shift : 1;
+  Stamp now = {thread_of(w, lane), w->clock, site};
+  u32 strong = flags & (VOLATILE | RELAXED | ACQUIRE | RELEASE) ? 1 : 0;
+  for (u32 k = 0; k < n; k++, c++) {
+    if (c->flags & IN_FLIGHT) {
+      Fault *f = report(w, STALE_COPY, ERROR, site, lane, access, P->space, P->buffer, a, size, 1);
+      if (f && !f->has_other)
+        f->has_other = 1, f->other_site = c->write.site, f->other_access = WRITE,
+        f->other_thread = c->write.thread % L->threads_per_block,
+        f->other_block = c->write.thread / L->threads_per_block;
+      continue;
+    }
+    if (c->flags & HAS_WRITE && c->write.thread != now.thread) {
+      int same_instruction = access != READ && c->serial == w->serial && c->write.site == site &&
+                             relation(w, lane, c->write) == SAME_WARP;
+      against(w, lane, site, access, strong, P, a, size, c->write,
+              c->flags & WRITE_ATOMIC ? ATOMIC : WRITE, (c->flags & WRITE_VOLATILE) != 0,
+              same_value, same_instruction);
+    }
+    if (access == READ) {
+      if (c->flags & HAS_READ && c->read.thread != now.thread &&
+          relation(w, lane, c->read) != ORDERED) {
+        /* Keep one reader per warp beside the first. */
+        Reader *r = c->more;
+        while (r && r->at.thread / LANES != now.thread / LANES) r = r->next;
+        if (r) {
+          r->at = now;
+        } else {
+          r = arena(L, sizeof *r);
+          r->at = now, r->next = c->more, c->more = r;
+        }
+      } else {
+        c->read = now;
+        c->flags = (c->flags & ~(u32)READ_VOLATILE) | HAS_READ | (strong ? READ_VOLATILE : 0);
+      }
+      continue;
+    }
+    if (c->flags & HAS_READ) {
+      int read_strong = (c->flags & READ_VOLATILE) != 0;
+      if (c->read.thread != now.thread)
+        against(w, lane, site, access, strong, P, a, size, c->read, READ, read_strong, 0, 0);
+      for (Reader *r = c->more; r; r = r->next)
+        if (r->at.thread != now.thread)
+          against(w, lane, site, access, strong, P, a, size, r->at, READ, read_strong, 0, 0);
+    }
+    c->write = now;
+    c->serial = w->serial;
+    c->more = 0;
+    c->flags = HAS_WRITE | (access == ATOMIC ? WRITE_ATOMIC : 0) | (strong ? WRITE_VOLATILE : 0);
+  }
+}
+
+/* -- initialisation ------------------------------------------------------------------------------ */
+
+static inline u8 *init_byte(Warp *w, const Place *P, u32 lane, u32 k) {
+  if (P->local) {
+    u64 o = P->offset + k;
+    return w->local_init + (o / 4 * LANES + lane) * 4 + o % 4;
+  }
+  return P->shadow && P->shadow->init ? P->shadow->init + P->offset + k : 0;
+}
+
+static void undefined_load(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size) {
+  w->origin_site[lane] = site + 1;
+  w->origin_buffer[lane] = P->buffer, w->origin_space[lane] = P->space;
+  w->origin_address[lane] = a, w->origin_size[lane] = size;
+}
+
+static int tracked(const Place *P) {
+  return P->shadow && !(P->flags & (READ_ONLY | IS_CONST)) && (P->space == SHARED || P->space == GLOBAL);
+}
+
+static void shadow_load(Warp *w, u32 mask, u32 site, u64 add) {
+  Launch *L = w->launch;
+  const Site *S = &L->sites[site];
+  Stat *stat = &L->stats[site];
+  u32 elem = S->elem_bytes, vec = S->vector, size = elem * vec;
+  u32 *out = &w->scratch[SHADOW_ROW][0];
+  int contiguous, same;
+  pattern(w->addr, mask, size, &contiguous, &same);
+  memset(out, 0, size * sizeof(u32));
+  w->serial++;
+  if (S->space == GENERIC || S->space == GLOBAL || S->space == CONST) {
+    Buffer *b = one_buffer(L, w->addr, mask, size, contiguous, same);
+    if (b && b->flags & (READ_ONLY | IS_CONST) && !b->shadow.init) {
+      gather(w, mask, b->host, w->addr, b->base, elem, vec);
+      count_access(w, stat, mask, b->flags & IS_CONST ? CONST : GLOBAL, 0, size, S->flags, 0,
+                   contiguous, same);
+      return;
+    }
+  }
+  u32 counted = S->space;
+  LANE_LOOP(mask, l) {
+    Place P;
+    u64 a = w->addr[l] + add;
+    enum Trouble t = resolve(w, a, size, l, 0, &P);
+    counted = P.space;
+    if (t) {
+      trouble(w, t, site, l, READ, &P, a, size);
+      poison(w, l, elem, vec);
+      continue;
+    }
+    lane_get(w, &P, l, elem, vec);
+    u32 bad = 0;
+    for (u32 k = 0; k < size; k++) {
+      u8 *i = init_byte(w, &P, l, k);
+      if (i && !*i) out[k] |= 1u << l, bad++;
+    }
+    if (bad) undefined_load(w, l, site, &P, a, size);
+    if (tracked(&P)) race_access(w, l, site, READ, S->flags, &P, a, size, 0);
+    if (S->flags & (VOLATILE | RELAXED | ACQUIRE)) observed(w, a, S->flags & ACQUIRE);
+  }
+  count_access(w, stat, mask, counted, add, size, S->flags, 0, contiguous, same);
+}
+
+static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
+  Launch *L = w->launch;
+  const Site *S = &L->sites[site];
+  Stat *stat = &L->stats[site];
+  u32 elem = S->elem_bytes, vec = S->vector, size = elem * vec;
+  const u32 *in = &w->scratch[SHADOW_ROW][0];
+  int contiguous, same;
+  pattern(w->addr, mask, size, &contiguous, &same);
+  w->serial++;
+  u32 counted = S->space;
+  LANE_LOOP(mask, l) {
+    Place P;
+    u64 a = w->addr[l] + add;
+    enum Trouble t = resolve(w, a, size, l, 1, &P);
+    counted = P.space;
+    if (t) {
+      trouble(w, t, site, l, WRITE, &P, a, size);
+      continue;
+    }
+    u32 bad = 0;
+    for (u32 k = 0; k < size; k++) bad += in[k] >> l & 1;
+    if (bad == size && P.space == GLOBAL) {
+      rt_uninitialised(w, 1u << l, site);
+      bad = 0;
+    }
+    int equal = 0;
+    if (tracked(&P)) {
+      equal = 1;
+      const u8 *from = (const u8 *)w->scratch;
+      for (u32 v = 0; v < vec; v++)
+        equal &= !memcmp(P.p + v * elem, from + (v * LANES + l) * elem, elem);
+      race_access(w, l, site, WRITE, S->flags, &P, a, size, equal);
+    }
+    lane_put(w, &P, l, elem, vec);
+    for (u32 k = 0; k < size; k++) {
+      u8 *i = init_byte(w, &P, l, k);
+      if (i) *i = bad ? !(in[k] >> l & 1) : 1;
+    }
+    if (S->flags & (VOLATILE | RELAXED | RELEASE)) published(w, a, S->flags);
+  }
+  count_access(w, stat, mask, counted, add, size, S->flags, 1, contiguous, same);
+}
+
+/* Returns whether the old value was undefined. */
+static int shadow_atomic(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size) {
+  const Site *S = &w->launch->sites[site];
+  int bad = 0;
+  for (u32 k = 0; k < size; k++) {
+    u8 *i = init_byte(w, P, lane, k);
+    if (i && !*i) bad = 1, *i = 1;
+  }
+  w->serial++;
+  if (bad && (S->vector & 15) != 6) {
+    undefined_load(w, lane, site, P, a, size);
+    rt_uninitialised(w, 1u << lane, site);
+  }
+  if (tracked(P)) race_access(w, lane, site, ATOMIC, S->flags | RELAXED, P, a, size, 0);
+  observed(w, a, 1);
+  published(w, a, S->flags);
+  return 0;
+}
+
+/* -- asynchronous copies and fragments ------------------------------------------------------------ */
+
+static u32 shadow_copy_source(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size) {
+  u32 bad = 0;
+  for (u32 k = 0; k < size; k++) {
+    u8 *i = init_byte(w, P, lane, k);
+    if (i && !*i) bad = 1;
+  }
+  if (bad) undefined_load(w, lane, site, P, a, size);
+  if (tracked(P)) race_access(w, lane, site, READ, 0, P, a, size, 0);
+  return bad;
+}
+
+static void shadow_copy_begin(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size,
+                              u32 bad) {
+  w->serial++;
+  race_access(w, lane, site, WRITE, 0, P, a, size, 0);
+  Cell *c = cells(P->shadow, P->offset, 4);
+  u32 n = size >> P->shadow->shift;
+  for (u32 k = 0; k < n; k++) c[k].flags |= IN_FLIGHT;
+  for (u32 k = 0; k < size; k++) {
+    u8 *i = init_byte(w, P, lane, k);
+    if (i) *i = !bad;
+  }
+  if (w->async_count == w->async_capacity) {
+    w->async_capacity = w->async_capacity ? 2 * w->async_capacity : 64;
+    w->async = realloc(w->async, w->async_capacity * sizeof(Async));
+  }
+  w->async[w->async_count++] = (Async){lane, 0, (u32)P->offset, size, 0};
+}
+
+static void shadow_copy_end(Warp *w, u32 lane, u32 site, u32 offset, u32 size) {
+  Shadow *s = &w->block->shared_shadow;
+  (void)site;
+  if (!w->launch->checks) return;
+  Cell *c = cells(s, offset, 4);
+  for (u32 k = 0; k < size >> s->shift; k++) {
+    c[k].flags = HAS_WRITE;
+    c[k].write.thread = thread_of(w, lane), c[k].write.clock = w->clock;
+  }
+}
+
+static u32 shadow_row_read(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size) {
+  u32 bad = 0;
+  w->serial++;
+  for (u32 k = 0; k < size; k++) {
+    u8 *i = init_byte(w, P, lane, k);
+    if (i && !*i) bad = 1;
+  }
+  if (tracked(P)) race_access(w, lane, site, READ, 0, P, a, size, 0);
+  return bad;
+}
+
+static void shadow_row_write(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size) {
+  w->serial++;
+  if (tracked(P)) race_access(w, lane, site, WRITE, 0, P, a, size, 0);
+  for (u32 k = 0; k < size; k++) {
+    u8 *i = init_byte(w, P, lane, k);
+    if (i) *i = 1;
+  }
+}

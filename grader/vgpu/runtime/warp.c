@@ -1,0 +1,101 @@
+/* Operations between the lanes of a warp (PTX ISA 9.7.9.6, 9.7.13.9-9.7.13.12). */
+
+u32 rt_shfl(Warp *w, u32 mask, u32 site) {
+  u32 mode = w->launch->sites[site].vector, inside = 0, undefined = 0, absent = 0;
+  u32 shadow = w->launch->checks ? w->scratch[SHADOW_ROW][0] : 0;
+  u32 out[LANES];
+  for (u32 l = 0; l < LANES; l++) {
+    u32 b = w->scratch[1][l] & 31, c = w->scratch[2][l];
+    u32 clamp = c & 31, segment = c >> 8 & 31;
+    u32 most = (l & segment) | (clamp & ~segment), least = l & segment;
+    u32 j, ok;
+    switch (mode) {
+    case 0: j = l - b, ok = (i32)j >= (i32)most; break;
+    case 1: j = l + b, ok = (i32)j <= (i32)most; break;
+    case 2: j = l ^ b, ok = (i32)j <= (i32)most; break;
+    default: j = least | (b & ~segment), ok = (i32)j <= (i32)most; break;
+    }
+    if (!ok) j = l;
+    j &= 31;
+    out[l] = w->scratch[0][j];
+    if (ok) inside |= 1u << l;
+    if (mask >> l & 1 && !(mask >> j & 1)) undefined |= 1u << l, absent = 1u << j;
+    if (shadow >> j & 1) undefined |= 1u << l;
+  }
+  (void)absent;
+  memcpy(w->scratch[4], out, sizeof out);
+  if (w->launch->checks) w->scratch[SHADOW_ROW][0] = undefined;
+  w->launch->stats[site].requests++;
+  return inside;
+}
+
+u32 rt_match(Warp *w, u32 mask, u32 site) {
+  u32 kind = w->launch->sites[site].vector, all = 1;
+  u32 first = (u32)__builtin_ctz(mask);
+#define VALUE(l) (kind & 1 ? ((u64 *)w->scratch)[l] : w->scratch[0][l])
+  u32 out[LANES] = {0};
+  LANE_LOOP(mask, l) {
+    LANE_LOOP(mask, k) if (VALUE(k) == VALUE(l)) out[l] |= 1u << k;
+    if (VALUE(l) != VALUE(first)) all = 0;
+  }
+  for (u32 l = 0; l < LANES; l++) w->scratch[4][l] = kind & 2 ? (all ? mask : 0) : out[l];
+  return all ? mask : 0;
+}
+
+u32 rt_redux(Warp *w, u32 mask, u32 site) {
+  u32 kind = w->launch->sites[site].vector, op = kind & 15, is_signed = kind >> 4;
+  u32 r = w->scratch[0][__builtin_ctz(mask)];
+  LANE_LOOP(mask & (mask - 1), l) {
+    u32 x = w->scratch[0][l];
+    switch (op) {
+    case 0: r += x; break;
+    case 1: r = is_signed ? ((i32)x < (i32)r ? x : r) : x < r ? x : r; break;
+    case 2: r = is_signed ? ((i32)x > (i32)r ? x : r) : x > r ? x : r; break;
+    case 3: r &= x; break;
+    case 4: r |= x; break;
+    default: r ^= x; break;
+    }
+  }
+  return r;
+}
+
+/* mbarrier object: bits 0-19 pending, 20-39 expected, 63 phase (our own encoding; opaque in PTX). */
+u32 rt_mbarrier(Warp *w, u32 mask, u32 site) {
+  const Site *S = &w->launch->sites[site];
+  u32 op = S->vector & 15, parity = S->vector >> 4 & 1, yes = 0;
+  u64 *operand = (u64 *)w->scratch, *result = (u64 *)((u8 *)w->scratch + 512);
+  u64 add = window(S->space, 0);
+  LANE_LOOP(mask, l) {
+    Place P;
+    u64 a = w->addr[l] + add, m = 0;
+    enum Trouble t = resolve(w, a, 8, l, 1, &P);
+    if (t) {
+      trouble(w, t, site, l, ATOMIC, &P, a, 8);
+      continue;
+    }
+    memcpy(&m, P.p, 8);
+    u64 pending = m & 0xfffff, expected = m >> 20 & 0xfffff, phase = m >> 63;
+    if (op == 0) {
+      pending = expected = operand[l] & 0xfffff, phase = 0;
+      for (u32 k = 0; k < 8 && w->launch->checks; k++) *init_byte(w, &P, l, k) = 1;
+    } else if (op == 2 || op == 3) {
+      u64 n = operand[l];
+      result[l] = (phase << 63) | (pending << 32);
+      if (op == 3) expected -= n;
+      pending = pending > n ? pending - n : 0;
+      if (w->launch->checks) published(w, a, RELEASE);
+      if (!pending) pending = expected, phase ^= 1;
+    } else if (op == 4 || op == 5) {
+      u64 asked = parity ? operand[l] & 1 : operand[l] >> 63;
+      if (asked != phase) {
+        yes |= 1u << l;
+        if (w->launch->checks) observed(w, a, 1);
+      } else if (op == 5) {
+        w->budget -= 50;
+      }
+    }
+    m = pending | expected << 20 | phase << 63;
+    memcpy(P.p, &m, 8);
+  }
+  return yes;
+}

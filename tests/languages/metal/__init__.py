@@ -1,1 +1,0 @@
-"""Metal through clang: source, signature, contract, headers, messages."""
