@@ -4,7 +4,7 @@ BIN := .venv/bin
 TESTS ?= tests
 JOBS ?= 2
 
-.PHONY: help demo test test-all lint format docs golden clean
+.PHONY: help demo test test-all lint format docs gallery golden clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,9 @@ format: .venv/installed-test ## format the Python sources
 
 docs: .venv/installed ## write the pages of docs/ that are made from the code
 	$(BIN)/python -m grader.report.pages docs
+
+gallery: .venv/installed ## the report of every known submission, in build/gallery
+	$(BIN)/python -m grader.gallery build/gallery
 
 golden: .venv/installed-test ## accept the reports as they are now
 	$(BIN)/python -m pytest tests/golden --accept

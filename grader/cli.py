@@ -5,6 +5,7 @@ Commands import what they need when they run, so that `grade --help` is instant.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -130,28 +131,30 @@ def check(
     human = terminal.console(stderr=json_file == "-")
     place = grade.place(assignment, path)
     before = result = None
-    for _ in watching.saves(place) if watch else (None,):
-        try:
-            with terminal.progress(quiet=quiet) as step:
-                result = grade.submit(
-                    assignment,
-                    place,
-                    file=file,
-                    language=language,
-                    jobs=jobs,
-                    small=True,
-                    step=step,
-                )
-        except GradeError as error:
-            if not watch:
-                raise
-            _say(error.message, error.hint)
-            continue
-        terminal.show(result, human, quiet=quiet, verbose=verbose, brief=True)
-        if before is not None:
-            terminal.show_difference(watching.difference(before, result), human)
-        report.write_json(result, json_file)
-        before = result
+    rounds = watching.saves(place) if watch else (None,)
+    with grade.warm() if watch else contextlib.nullcontext():
+        for _ in rounds:
+            try:
+                with terminal.progress(quiet=quiet) as step:
+                    result = grade.submit(
+                        assignment,
+                        place,
+                        file=file,
+                        language=language,
+                        jobs=jobs,
+                        small=True,
+                        step=step,
+                    )
+            except GradeError as error:
+                if not watch:
+                    raise
+                _say(error.message, error.hint)
+                continue
+            terminal.show(result, human, quiet=quiet, verbose=verbose, brief=True)
+            if before is not None:
+                terminal.show_difference(watching.difference(before, result), human)
+            report.write_json(result, json_file)
+            before = result
     assert result is not None  # one pass without --watch; with it the loop ends by Ctrl-C
     raise typer.Exit(result.verdict.exit_code)
 

@@ -48,7 +48,7 @@ class Verification(Record):
         return all(check.ok for check in self.checks)
 
 
-class _Subject(Record):
+class Subject(Record):
     """A submission to grade, and what must come out."""
 
     assignment: Assignment
@@ -56,6 +56,13 @@ class _Subject(Record):
     path: Path
     language: str | None
     expected: str
+
+    @property
+    def name(self) -> str:
+        """`reference (cuda-c)` or `out_of_bounds/no_guard.cu`."""
+        if self.what == "reference":
+            return f"reference ({self.language})"
+        return f"{self.path.parent.name}/{self.path.name}"
 
 
 def verify(
@@ -68,21 +75,22 @@ def verify(
     """
     started = time.perf_counter()
     checks: list[Check] = []
-    subjects: list[_Subject] = []
+    found: list[Subject] = []
     for name in names or tuple(assignments.available()):
         try:
             assignment = assignments.load(name)
-            subjects += _subjects(assignment)
+            found += subjects(assignment)
         except AssignmentError as error:
             checks.append(_broken(name, error))
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
-        for check in pool.map(_check, subjects):
+    with grade.warm(), ThreadPoolExecutor(max(1, jobs)) as pool:
+        for check in pool.map(_check, found):
             checks.append(check)
             step(f"verified {len(checks)}: {check.assignment} {check.name}")
     return Verification(checks=tuple(checks), seconds=round(time.perf_counter() - started, 3))
 
 
-def _subjects(assignment: Assignment) -> Iterator[_Subject]:
+def subjects(assignment: Assignment) -> Iterator[Subject]:
+    """The references and the known submissions of an assignment. Raises AssignmentError."""
     for language in assignment.languages:
         path = assignment.reference(language)
         if path is None:
@@ -90,7 +98,7 @@ def _subjects(assignment: Assignment) -> Iterator[_Subject]:
                 f"{assignment.folder}: there is no reference kernel for {language}",
                 f"Put it at reference/{assignment.name}/kernel{SUFFIXES[language]}.",
             )
-        yield _Subject(
+        yield Subject(
             assignment=assignment,
             what="reference",
             path=path,
@@ -103,7 +111,7 @@ def _subjects(assignment: Assignment) -> Iterator[_Subject]:
             raise AssignmentError(f"{verdict}: expected the name of a verdict")
         for path in sorted(verdict.iterdir()):
             if not path.name.startswith("."):
-                yield _Subject(
+                yield Subject(
                     assignment=assignment,
                     what="submission",
                     path=path,
@@ -112,22 +120,17 @@ def _subjects(assignment: Assignment) -> Iterator[_Subject]:
                 )
 
 
-def _check(subject: _Subject) -> Check:
+def _check(subject: Subject) -> Check:
     started = time.perf_counter()
     try:
-        result = grade.submit(
-            str(subject.assignment.folder.resolve()),
-            subject.path,
-            language=subject.language,
-            jobs=1,
-        )
+        result = graded(subject)
         found, detail = result.verdict.value, _difference(subject, result)
     except GradeError as error:
         found, detail = "not graded", error.message
     return Check(
         assignment=subject.assignment.name,
         what=subject.what,
-        name=_name(subject),
+        name=subject.name,
         expected=subject.expected,
         found=found,
         ok=found == subject.expected and not detail,
@@ -136,7 +139,13 @@ def _check(subject: _Subject) -> Check:
     )
 
 
-def _difference(subject: _Subject, result: Result) -> str:
+def graded(subject: Subject) -> Result:
+    """The result of a subject, graded as a student's submission is. Raises GradeError."""
+    folder = str(subject.assignment.folder.resolve())
+    return grade.submit(folder, subject.path, language=subject.language, jobs=1)
+
+
+def _difference(subject: Subject, result: Result) -> str:
     """What differs from what must come out; empty where nothing does."""
     if result.verdict.value != subject.expected:
         return result.reason
@@ -160,12 +169,6 @@ def _difference(subject: _Subject, result: Result) -> str:
 def _sources(path: Path) -> list[Path]:
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     return [file for file in files if file.suffix in SUFFIXES.values() and file.is_file()]
-
-
-def _name(subject: _Subject) -> str:
-    if subject.what == "reference":
-        return f"reference ({subject.language})"
-    return f"{subject.path.parent.name}/{subject.path.name}"
 
 
 def _broken(name: str, error: AssignmentError) -> Check:

@@ -15,6 +15,8 @@ from grader.result import Build, Record
 
 LANGUAGES: dict[str, str] = {
     "cuda-c": "grader.languages.cuda_c",
+    "metal": "grader.languages.metal",
+    "triton": "grader.languages.triton",
 }
 
 

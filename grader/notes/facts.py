@@ -84,7 +84,8 @@ class Index:
     def tags_of(self, path: str) -> tuple[str, ...]:
         """The tags at which the path is listed, oldest first."""
         mask = self.paths.get(path, 0)
-        return tuple(tag for bit, tag in enumerate(self.tags) if mask >> bit & 1)
+        found = (tag for bit, tag in enumerate(self.tags) if mask >> bit & 1)
+        return tuple(sorted(found, key=version_key))
 
     def says_absent(self, path: str, tag: str) -> bool:
         """True only where "not listed" means "does not exist" (complete tag, no submodule)."""
@@ -278,3 +279,42 @@ def backend_at(framework: str, backend: str, ref: str | None) -> tuple[Backend, 
         if (row.first is None or version_key(row.first) <= key)
         and (row.last is None or key <= version_key(row.last))
     )
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the lesson on one backend: where an operation is checked, launched, done ...
+
+    `path` lists where the file stands (it moved between versions); the line is the first that
+    matches `pattern` at or behind the first that matches `after`. `lines` are the lines known by
+    release. Without a pattern there is no line to show.
+    """
+
+    framework: str
+    backend: str
+    ops: tuple[str, ...]
+    step: str
+    path: tuple[str, ...]
+    after: str | None
+    pattern: str | None
+    text: str
+    lines: Mapping[str, int]
+
+
+@cache
+def steps() -> tuple[Step, ...]:
+    """The steps of every backend and operation."""
+    rows = json.loads((FOLDER / "steps.json").read_text("utf-8"))
+    return tuple(
+        Step(**{**row, "ops": tuple(row["ops"]), "path": tuple(row["path"])}) for row in rows
+    )
+
+
+def line_of(text: str, after: str | None, pattern: str) -> int | None:
+    """The first line that matches `pattern`, at or behind the first that matches `after`."""
+    begun = after is None
+    for number, line in enumerate(split_lines(text), 1):
+        begun = begun or re.search(after or "", line) is not None
+        if begun and re.search(pattern, line):
+            return number
+    return None

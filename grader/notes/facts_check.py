@@ -35,6 +35,8 @@ EVIDENCE = {"tag", "distribution source", "distribution source + wheel", "wheel"
             "stored index", "stored index (path only)"}  # fmt: skip
 ABSENT_KINDS = ("never: ", "elsewhere: ", "closed: ", "sometimes: ")
 THREE_FACTS = ("op", "global_id", "bounds_check")
+STEPS = ("check", "allocate", "table", "pick", "geometry", "launch", "return", "global_id",
+         "bounds_check", "operation")  # fmt: skip
 SHA1 = re.compile(r"[0-9a-f]{40}")
 MACHINE_PATH = re.compile(r"(?:^|[\s\"'(=])/[A-Za-z0-9_.-]+/|[A-Z]:\\\\")
 
@@ -48,6 +50,7 @@ def problems(folder: Path = FOLDER) -> list[str]:
     paths: Row = json.loads(lzma.decompress((folder / "paths.json.xz").read_bytes()))
     lines: Row = json.loads(lzma.decompress((folder / "lines.json.xz").read_bytes()))
     table: list[Row] = json.loads((folder / "backends.json").read_text("utf-8"))
+    steps: list[Row] = json.loads((folder / "steps.json").read_text("utf-8"))
     release_of = {(r["framework"], r["tag"]): r for r in releases}
 
     found = check_releases(releases, paths) + check_index(paths)
@@ -65,7 +68,7 @@ def problems(folder: Path = FOLDER) -> list[str]:
             wrong.append(f"calls {row['calls']}, which has no record")
         name = f"{row.get('framework')} {row.get('ref')} {row.get('path')}"
         found += [f"facts.json: {name}: {problem}" for problem in wrong]
-    found += check_lines(rows, lines) + check_backends(table, rows)
+    found += check_lines(rows, lines) + check_backends(table, rows) + check_steps(steps, paths)
     size = sum(file.stat().st_size for file in folder.iterdir())
     if size > SIZE_LIMIT_BYTES:
         found.append(f"the folder holds {size} bytes, the limit is {SIZE_LIMIT_BYTES}")
@@ -244,6 +247,29 @@ def check_backends(table: list[Row], rows: list[Row]) -> list[str]:
             if not any(first <= key <= last for first, last in held):
                 found.append(f"backends.json: no row for {row['framework']} {row['backend']} "
                              f"{row['ref']}")  # fmt: skip
+    return found
+
+
+def check_steps(steps: list[Row], paths: Row) -> list[str]:
+    """steps.json: known steps and tags, patterns compile, every line's file is in the index."""
+    found = []
+    for row in steps:
+        name = f"steps.json: {row['framework']} {row['backend']} {row['step']} {row['ops']}"
+        if row["step"] not in STEPS:
+            found.append(f"{name}: not one of {', '.join(STEPS)}")
+        for pattern in (row["after"], row["pattern"]):
+            try:
+                re.compile(pattern or "")
+            except re.error as error:
+                found.append(f"{name}: {pattern!r}: {error}")
+        index = paths.get(row["framework"], {"tags": [], "paths": {}})
+        for tag, line in row["lines"].items():
+            if tag not in index["tags"] or line < 1:
+                found.append(f"{name}: line {line} at {tag}, which is no known release")
+            elif not any(
+                index["paths"].get(path, 0) >> index["tags"].index(tag) & 1 for path in row["path"]
+            ):
+                found.append(f"{name}: a line at {tag}, but no file of it in the index")
     return found
 
 

@@ -22,7 +22,7 @@
 docs/threats.md says what each layer stops and what none does.
 """
 
-from grader.sandbox.calls import call, run
+from grader.sandbox.calls import call, run, warmed
 from grader.sandbox.layers import Layer, demand, is_strong, layers
 from grader.sandbox.records import Exit, Frame, Limits, Reply
 from grader.sandbox.warm import Warm, WarmUnavailable
@@ -40,4 +40,5 @@ __all__ = [
     "is_strong",
     "layers",
     "run",
+    "warmed",
 ]

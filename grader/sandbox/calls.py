@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,11 @@ def call(
     function yields such pairs early (`Reply.frames`) and returns the last. `read` and `write` are
     what it may open besides Python, its packages and the system's libraries. Its working directory
     is private, empty, and gone afterwards. With `limits.processes` 0 it can start no program.
-    `warm` forks the child from a process that has imported already; what is read then must be
-    among what that process was given.
+    `warm` forks the child from a process that has imported already; inside `warmed` that is so
+    wherever that process can serve the call.
     """
+    if warm is None and _standing and _standing[-1].serves(read, write):
+        warm = _standing[-1]
     with scratch_directory(warm.folder if warm else None) as scratch:
         confinement = _confinement(limits, scratch, read, write, starting=limits.processes > 0)
         if warm:  # the wrapper, where there is one, is around the warm process
@@ -50,6 +53,23 @@ def call(
         pieces = [*encode(Kind.REQUEST, order), *encode(Kind.REQUEST, request, blobs)]
         exit_, heard = converse(pieces, confinement, warm.fork if warm else None)
     return _reply(exit_, heard)
+
+
+_standing: list[Warm] = []
+
+
+@contextlib.contextmanager
+def warmed(preload: Sequence[str], *, read: Paths = ()) -> Iterator[Warm]:
+    """Until the end of the block, every `call` of this process is forked from one warm process.
+
+    `preload` are modules to import once, `read` what calls may need to read besides the toolkit.
+    """
+    with Warm(preload, read=read) as process:
+        _standing.append(process)
+        try:
+            yield process
+        finally:
+            _standing.remove(process)
 
 
 def run(

@@ -121,6 +121,14 @@ class Warm:
             self._stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def serves(self, read: Sequence[str | Path], write: Sequence[str | Path]) -> bool:
+        """Whether a child may be given these paths: inside bubblewrap others do not exist."""
+        if not {"bubblewrap", "seatbelt"} & set(self.layers):
+            return True
+        seen = [Path(path) for path in (*toolkit(), *self.read)]
+        paths = [Path(path).resolve() for path in read]
+        return not write and all(any(p.is_relative_to(base) for base in seen) for p in paths)
+
     def fork(self, request_fd: int, reply_fd: int, output_fd: int) -> Forked:
         """A child that reads its order from `request_fd`; restarts a process that died.
 

@@ -81,3 +81,7 @@ def remembers(request, blobs):
 
 def imports(request, blobs):
     return {name: importlib.import_module(name).__file__ for name in request["modules"]}, []
+
+
+def reads(request, blobs):
+    return {"text": Path(request["path"]).read_text()}, []

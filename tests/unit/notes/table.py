@@ -476,7 +476,7 @@ RIGHT = [
         numpy_add("2.4.0", "numpy/_core", 0),
         "right",
         {
-            "version": ("unknown", "v2.3.5 and v2.5.2"),
+            "version": ("unknown", "v2.3.5 and v2.4.6"),
             "file": ("right", ""),
             "bounds_check": ("right", "either side"),
             "global_id": ("right", ""),

@@ -10,7 +10,7 @@ from pathlib import Path
 import jobs
 import pytest
 
-from grader.sandbox import Limits, Warm, WarmUnavailable, call
+from grader.sandbox import Limits, Warm, WarmUnavailable, call, warmed
 
 READ = [Path(jobs.__file__)]
 
@@ -87,3 +87,21 @@ def test_no_descriptor_is_left_open(warm):
 def test_a_module_that_is_not_there():
     with pytest.raises(WarmUnavailable, match="no_such_module"), Warm(["no_such_module"]):
         pass
+
+
+def test_warmed_serves_every_call_of_the_block(tmp_path):
+    outside = tmp_path / "file"
+    outside.write_text("text")
+    with warmed(["json.tool"], read=READ):
+        assert call("jobs:loaded", {"modules": ["json.tool"]}, read=READ).header["json.tool"]
+        # What the warm process was not given is served all the same, if need be by a fresh child.
+        reply = call("jobs:reads", {"path": str(outside)}, read=[*READ, outside])
+        assert reply.header == {"text": "text"}
+    assert not call("jobs:loaded", {"modules": ["json.tool"]}, read=READ).header["json.tool"]
+
+
+def test_what_a_wrapped_process_serves(warm, tmp_path):
+    inside, outside = READ, [tmp_path]
+    assert warm.serves(inside, [])
+    assert warm.serves(outside, []) is ("bubblewrap" not in warm.layers)
+    assert warm.serves(inside, outside) is ("bubblewrap" not in warm.layers)

@@ -1,0 +1,133 @@
+"""From clang's intermediate language to PTX, twice: optimised, and with every access kept.
+
+Runs LLVM (llvmlite) on what the front end made of the text. Metal's `constant` space is a type
+only: the host's bytes reach a kernel as a value and constant tables lie in global memory, so its
+pointers become generic ones here, after the front end judged them.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grader.languages.metal_clang import PROCESSOR, PTX_VERSION, TARGET
+from grader.languages.metal_source import Edits
+from grader.languages.metal_wrapper import CONSTANT_PREFIX
+
+_CONSTANT_SPACE = " addrspace(4)"
+_CAST = re.compile(r"addrspacecast (\(?)ptr")
+_CONSTANT = re.compile(
+    rf"^@{CONSTANT_PREFIX}(\w+) = [^\n]*\bconstant i64 (-?\d+)[^\n]*\n", re.MULTILINE
+)
+_ENTRY = re.compile(r"^define [^@\n]*ptx_kernel [^@\n]*@([\w$.]+)\([^\n]*\)", re.MULTILINE)
+_LOC = re.compile(r"^(\s*\.loc\s+)(\d+) (\d+) (\d+)(.*)$", re.MULTILINE)
+_FILE = re.compile(r'^(\s*\.file\s+(\d+) )"([^"]*)"(.*)$', re.MULTILINE)
+
+
+def take_constants(code: str) -> tuple[str, dict[str, int]]:
+    """The code without the constants that `wrapper_text` asks for, and their values."""
+    values = {name: int(value) for name, value in _CONSTANT.findall(code)}
+    code = _CONSTANT.sub("", code)
+    return re.sub(r"^@llvm\.(?:compiler\.)?used = [^\n]*\n", "", code, flags=re.MULTILINE), values
+
+
+def generic_constants(code: str) -> str:
+    """`code` with constant memory as generic memory.
+
+    A cast between the two, which then goes from `ptr` to `ptr`, becomes a bitcast.
+    """
+    code = code.replace(_CONSTANT_SPACE, "")
+
+    def settle(match: re.Match[str]) -> str:
+        return f"bitcast {match[1]}ptr" if _same_space(code, match.end()) else match[0]
+
+    return _CAST.sub(settle, code)
+
+
+def _same_space(code: str, offset: int) -> bool:
+    """Whether the cast whose operand's `ptr` ends at `offset` goes from generic to generic."""
+    if code.startswith(" addrspace(", offset):
+        return False
+    depth = 0
+    for i in range(offset, len(code)):
+        if code[i] == "(":
+            depth += 1
+        elif code[i] == ")":
+            depth -= 1
+        elif depth == 0 and code.startswith(" to ptr", i):
+            return not code.startswith(" addrspace(", i + len(" to ptr"))
+        elif code[i] == "\n":
+            break
+    return False
+
+
+def limit_threads(code: str, limits: Mapping[str, int]) -> str:
+    """Entries with `[[max_total_threads_per_threadgroup(n)]]` say so."""
+
+    def add(match: re.Match[str]) -> str:
+        limit = limits.get(match[1])
+        return match[0] + (f' "nvvm.maxntid"="{limit}"' if limit else "")
+
+    return _ENTRY.sub(add, code)
+
+
+def to_ptx(code: str, entries: Sequence[str], *, optimised: bool) -> str:
+    """PTX of `code` with the functions that `entries` reach.
+
+    Unoptimised code keeps every access to device and threadgroup memory at its line and column;
+    only locals move into registers and constant branches are folded.
+    """
+    llvm = _llvm()
+    module = llvm.parse_assembly(code)
+    for function in module.functions:
+        if not function.is_declaration and function.name not in entries:
+            function.linkage = "internal"
+    machine = llvm.Target.from_triple(TARGET).create_target_machine(
+        cpu=PROCESSOR, features=f"+{PTX_VERSION}", opt=2 if optimised else 0
+    )
+    tuning = llvm.create_pipeline_tuning_options(speed_level=2 if optimised else 0)
+    builder = llvm.create_pass_builder(machine, tuning)
+    if optimised:
+        passes = builder.getModulePassManager()
+    else:
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_always_inliner_pass()
+        passes.add_sroa_pass()
+        passes.add_sccp_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, builder)
+    text: str = machine.emit_assembly(module)
+    return text
+
+
+def settle_places(ptx: str, edits: Mapping[str, Edits], library: str) -> str:
+    """`ptx` with file names relative to the submission and columns of the student's text."""
+    names: dict[str, str] = {}
+
+    def shorten(match: re.Match[str]) -> str:
+        name = match[3].removeprefix("./").removeprefix(library).lstrip("/")
+        names[match[2]] = name
+        return f'{match[1]}"{name}"{match[4]}'
+
+    ptx = _FILE.sub(shorten, ptx)
+
+    def move(match: re.Match[str]) -> str:
+        moved = edits.get(names.get(match[2], ""))
+        if moved is None:
+            return match[0]
+        column = moved.column(int(match[3]), int(match[4]))
+        return f"{match[1]}{match[2]} {match[3]} {column}{match[5]}"
+
+    return _LOC.sub(move, ptx)
+
+
+@functools.cache
+def _llvm() -> Any:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm

@@ -1,0 +1,288 @@
+"""Compiles one Metal submission: what the sandboxed build child does.
+
+::
+
+    metal_source.py     constructs that no GPU here has; edits that make the text C++
+    metal_signature.py  the kernels and their arguments, read with tree-sitter
+    metal_contract.py   kernels against the assignment's contract
+    metal_wrapper.py    the entries behind the text
+    metal_clang.py      clang: preprocess, compile, check pointers
+    metal_code.py       LLVM: both variants as PTX
+    metal_messages.py   messages as a student needs them
+    metal_headers/      metal_stdlib for the virtual GPU
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.errors import InternalError, NotGradableError
+from grader.languages import Artefact, Contract, Variant
+from grader.languages import metal_contract as contract_check
+from grader.languages.metal_clang import (
+    CODE_OPTIONS,
+    HEADERS,
+    LANGUAGE_OPTIONS,
+    compile_text,
+    preprocess,
+    version,
+)
+from grader.languages.metal_code import (
+    generic_constants,
+    limit_threads,
+    settle_places,
+    take_constants,
+    to_ptx,
+)
+from grader.languages.metal_messages import diagnostics, lost_spaces
+from grader.languages.metal_signature import KernelText, Reading, read
+from grader.languages.metal_source import (
+    Edited,
+    blank,
+    line_of,
+    rewrite,
+    undefined_constants,
+    unsupported,
+)
+from grader.languages.metal_wrapper import Entry, entry, wrapper_text
+from grader.result import Build, Diagnostic
+
+LANGUAGE = "metal"
+COMPILER = "clang"
+MATHS = "maths mode: fast (Metal's default)"
+THREADGROUP_BYTES = 32768
+"""The most threadgroup memory a threadgroup has (Metal feature set tables, Apple 4 and later)."""
+
+_SHARED = re.compile(r"^\s*\.shared \.align \d+ \.b8 [\w$]+\[(\d+)\];", re.MULTILINE)
+_ENTRY = re.compile(r"^\.visible \.entry ([\w$]+)\(", re.MULTILINE)
+
+
+@dataclass
+class _Submission:
+    """The files of a submission, edited, and what has been said about them."""
+
+    file_name: str
+    files: Mapping[str, str]
+    edited: dict[str, Edited]
+    started: float
+    notes: list[Diagnostic] = field(default_factory=list)
+
+    def failed(self, found: Sequence[Diagnostic], log: str = "") -> tuple[Build, ...]:
+        """The build of a submission that does not compile."""
+        return (self.build(False, [*self.notes, *found], log),)
+
+    def build(self, ok: bool, found: Sequence[Diagnostic], log: str) -> Build:
+        """The record of this compilation."""
+        return Build(
+            language=LANGUAGE,
+            compiler=COMPILER,
+            version=version(),
+            ok=ok,
+            options=(*LANGUAGE_OPTIONS, *CODE_OPTIONS, MATHS),
+            diagnostics=tuple(found),
+            log=log,
+            seconds=time.perf_counter() - self.started,
+        )
+
+
+def compile_submission(
+    text: str,
+    file_name: str,
+    contracts: Sequence[Contract],
+    *,
+    headers: Mapping[str, str],
+    kernels: Sequence[str] = (),
+) -> tuple[tuple[Build, ...], Artefact | None]:
+    """The builds of a submission and what a device runs; works in the current directory.
+
+    Without contracts every kernel of the file is an entry, or those that `kernels` names. Raises
+    NotGradableError for a construct that no device here has, InternalError when clang breaks down.
+    """
+    started = time.perf_counter()
+    files = {file_name: text, **headers}
+    for name, content in files.items():
+        if construct := unsupported(content):
+            raise NotGradableError(
+                f"{name}:{construct.line}: {construct.word} is not supported: "
+                f"the virtual GPU has no {construct.family}"
+            )
+    values = {name: value for contract in contracts for name, value in contract.constants.items()}
+    submission = _Submission(
+        file_name,
+        files,
+        {name: rewrite(content, values) for name, content in files.items()},
+        started,
+    )
+    for name, content in files.items():
+        for line, constant in undefined_constants(content, values):
+            submission.notes.append(
+                Diagnostic(
+                    file=name, line=line, severity="warning",
+                    message=f"the host gives the function constant {constant} no value: it is "
+                    "not defined here",
+                )
+            )  # fmt: skip
+        submission.notes += _forbidden(content, name)
+    if any(note.severity == "error" for note in submission.notes):
+        return submission.failed([]), None
+    for name, content in files.items():
+        _write(name, content)
+    reading = _read(file_name, files)
+    problems = [p for c in contracts for p in contract_check.problems(c, reading, file_name)]
+    entries = [] if problems else _entries(contracts, kernels, reading)
+    mentioned = [n for n in values if any(re.search(rf"\b{n}\b", blank(t)) for t in files.values())]
+    return _compile(submission, entries, problems, mentioned, values)
+
+
+def _compile(
+    submission: _Submission,
+    entries: Sequence[Entry],
+    problems: Sequence[Diagnostic],
+    constants: Sequence[str],
+    defaults: Mapping[str, int],
+) -> tuple[tuple[Build, ...], Artefact | None]:
+    name = submission.file_name
+    wrapper = wrapper_text(entries, constants) if entries and not problems else ""
+    for file, edited in submission.edited.items():
+        _write(file, edited.text + (wrapper if file == name else ""))
+    code, strict = compile_text(name)
+    edits = {file: edited.edits for file, edited in submission.edited.items()}
+    found = list(diagnostics(code.log, name, edits))
+    if not code.ok and constants:
+        found = [_constant(d, constants, submission.files[name], name) for d in found]
+    lost = [] if strict.ok else list(lost_spaces(strict.log, name, edits))
+    # A message of both targets is reported once, by the one that compiles.
+    places = {(d.file, d.line) for d in found if d.severity == "error"}
+    found += [d for d in lost if (d.file, d.line) not in places]
+    if not code.ok and not any(d.severity == "error" for d in found):
+        raise InternalError(f"clang failed without a message about the text: {code.log[:500]}")
+    if not code.ok or lost or problems:
+        return submission.failed([*problems, *found], _shown(code.log)), None
+    text, declared = take_constants(code.output)
+    limits = {one.name: _thread_limit(one.kernel) for one in entries}
+    text = limit_threads(generic_constants(text), {n: v for n, v in limits.items() if v})
+    names = [one.name for one in entries]
+    mapping = {one.kernel.name if not one.bound else one.name: one.name for one in entries}
+    variants = []
+    builds: list[Build] = []
+    for optimised in (True, False):
+        again = time.perf_counter()
+        ptx = settle_places(to_ptx(text, names, optimised=optimised), edits, str(HEADERS))
+        shared = shared_bytes(ptx)
+        variants.append(
+            Variant(
+                name="optimised" if optimised else "unoptimised",
+                optimised=optimised,
+                ptx=ptx,
+                entries=mapping,
+                constants={**defaults, **declared},
+                shared_bytes={n: shared.get(n, 0) for n in names},
+            )
+        )
+        if not builds:
+            builds.append(submission.build(True, [*submission.notes, *found], ""))
+        else:
+            seconds = time.perf_counter() - again
+            builds.append(submission.build(True, [], "").model_copy(update={"seconds": seconds}))
+    too_much = _threadgroup_problems(variants[1].shared_bytes, entries)
+    if too_much:
+        return submission.failed([*too_much, *found]), None
+    return tuple(builds), Artefact(language=LANGUAGE, variants=tuple(variants))
+
+
+def shared_bytes(ptx: str) -> dict[str, int]:
+    """The threadgroup memory that each entry declares, in bytes."""
+    marks = list(_ENTRY.finditer(ptx))
+    common = sum(int(size) for size in _SHARED.findall(ptx[: marks[0].start()])) if marks else 0
+    ends = [*(m.start() for m in marks[1:]), len(ptx)]
+    return {
+        mark[1]: common + sum(int(size) for size in _SHARED.findall(ptx[mark.start() : end]))
+        for mark, end in zip(marks, ends, strict=True)
+    }
+
+
+def _threadgroup_problems(used: Mapping[str, int], entries: Sequence[Entry]) -> list[Diagnostic]:
+    return [
+        Diagnostic(
+            file=one.kernel.file, line=one.kernel.line, column=one.kernel.column, severity="error",
+            message=f"expected at most {THREADGROUP_BYTES} bytes of threadgroup memory, found "
+            f"{used[one.name]} in {one.kernel.name}: Metal makes no pipeline of it",
+        )
+        for one in entries
+        if used[one.name] > THREADGROUP_BYTES
+    ]  # fmt: skip
+
+
+def _entries(
+    contracts: Sequence[Contract], kernels: Sequence[str], reading: Reading
+) -> list[Entry]:
+    if contracts:
+        found = [(c, contract_check.find(c, reading)) for c in contracts]
+        return [entry(contract, kernel) for contract, kernel in found if kernel is not None]
+    wanted = [k for k in reading.kernels if not kernels or k.name in kernels]
+    return [Entry(k.name, k, None) for k in wanted if not list(contract_check.kernel_problems(k))]
+
+
+def _read(file_name: str, files: Mapping[str, str]) -> Reading:
+    return read(preprocess(file_name).output, tuple(files))
+
+
+def _write(name: str, content: str) -> None:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8")
+
+
+def _thread_limit(kernel: KernelText) -> int:
+    limit = kernel.attributes.get("max_total_threads_per_threadgroup", "")
+    return int(limit) if limit.isdigit() else 0
+
+
+def _forbidden(text: str, name: str) -> list[Diagnostic]:
+    """What Metal does not have though C++ does."""
+    plain = blank(text)
+    found = []
+    for match in re.finditer(
+        r"\b(double|goto|try|throw|dynamic_cast|typeid|new|delete|virtual)\b", plain
+    ):
+        if match[1] == "delete" and re.search(r"=\s*$", plain[: match.start()]):
+            continue
+        start = plain.rfind("\n", 0, match.start()) + 1
+        if plain[start : match.start()].lstrip().startswith("#"):
+            continue
+        why = "use float" if match[1] == "double" else "Metal leaves this part of C++ out"
+        found.append(
+            Diagnostic(
+                file=name, line=line_of(plain, match.start()), column=match.start() - start + 1,
+                severity="error", message=f"'{match[1]}' is not supported in Metal: {why}",
+            )
+        )  # fmt: skip
+    return found
+
+
+def _constant(
+    diagnostic: Diagnostic, constants: Sequence[str], text: str, file_name: str
+) -> Diagnostic:
+    """Words for a constant of the assignment that is not an integer constant."""
+    if diagnostic.line is not None:
+        return diagnostic
+    name = next((n for n in constants if n in diagnostic.message), None)
+    if name is None:
+        return diagnostic
+    plain = blank(text)
+    match = re.search(rf"\b{name}\b", plain)
+    line = line_of(plain, match.start()) if match else None
+    message = (
+        f"expected {name} to be an integer constant, since the launch uses it: "
+        f"write constant constexpr uint {name} = 256; at the top of the file"
+    )
+    return diagnostic.model_copy(update={"line": line, "message": message})
+
+
+def _shown(log: str) -> str:
+    """The log with our folder's name taken out."""
+    return log.replace(f"{HEADERS}/", "<metal>/")

@@ -1,0 +1,314 @@
+"""Makes Metal text that clang's C++ front end accepts, and finds what the grader cannot run.
+
+Clang knows the words of Metal as macros (`metal_headers/metal_prelude`). A few constructs of the
+language have no spelling in C++; they are edited here, and every edit remembers the columns it
+moved, so that messages and debug locations point at the text as the student wrote it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+_SKIPPED = re.compile(
+    r'R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|'(?:\\.|[^'\\\n])+'"
+    r"|//[^\n]*"
+    r"|/\*.*?(?:\*/|\Z)",
+    re.DOTALL,
+)
+_ATTRIBUTES = re.compile(r"\[\[.*?\]\]", re.DOTALL)
+_SPACE = r"(?:\s|\\\n)"
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_SPACES = ("device", "constant", "threadgroup", "thread")
+
+# Construct, and the words that only it uses. `\b` on both sides is implied.
+_UNSUPPORTED: tuple[tuple[str, str], ...] = (
+    ("textures", r"(?:texture|depth)(?:1d|2d|3d|cube)(?:_ms)?(?:_array)?|texture_buffer"),
+    ("samplers", r"sampler|constexpr_sampler"),
+    ("ray tracing", r"intersector|intersection_query|acceleration_structure|"
+     r"primitive_acceleration_structure|instance_acceleration_structure|"
+     r"intersection_function_table|raytracing"),
+    ("mesh functions", r"mesh_grid_properties|object_data|mesh<"),
+    ("visible functions", r"visible_function_table|visible"),
+    ("image blocks", r"imageblock|threadgroup_imageblock"),
+    ("indirect command buffers", r"command_buffer|render_command|compute_command"),
+    ("tensors", r"tensor_handle|tensor_inline|tensor_ops|cooperative_tensor"),
+)  # fmt: skip
+_UNSUPPORTED_PATTERN = re.compile(
+    "|".join(rf"(?P<k{i}>(?<![\w.])(?:{words})(?!\w))" for i, (_, words) in enumerate(_UNSUPPORTED))
+)
+_UNSUPPORTED_ATTRIBUTE = re.compile(
+    r"\[\[[^\]]*?\b(?P<name>mesh|object|intersection|visible|stitchable|stage_in|texture|sampler|"
+    r"vertex_id|color|payload|imageblock)\b[^\]]*\]\]"
+)
+
+
+@dataclass(frozen=True)
+class Construct:
+    """A construct that no device here can run: its family, the word, where it stands."""
+
+    family: str
+    word: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Where text was inserted: per line, sorted original columns and the characters before each."""
+
+    moved: Mapping[int, tuple[tuple[int, int], ...]]
+
+    def column(self, line: int, column: int) -> int:
+        """The column (1-based) in the student's text of a column in the edited text."""
+        shift = 0
+        for original, length in self.moved.get(line, ()):
+            if column <= original + shift:
+                break
+            # Inside an insertion counts as its place.
+            shift += min(length, column - original - shift)
+        return column - shift
+
+
+@dataclass(frozen=True)
+class Edited:
+    """Text for clang, and the way back."""
+
+    text: str
+    edits: Edits
+
+
+def blank(text: str) -> str:
+    """`text` with comments and literals as spaces: same length, same line ends."""
+    return _SKIPPED.sub(lambda m: _spaces(m[0]), text)
+
+
+def blank_attributes(plain: str) -> str:
+    """`plain` with `[[...]]` as spaces."""
+    return _ATTRIBUTES.sub(lambda m: _spaces(m[0]), plain)
+
+
+def line_of(text: str, offset: int) -> int:
+    """The line (1-based) of an offset."""
+    return text.count("\n", 0, offset) + 1
+
+
+def unsupported(text: str) -> Construct | None:
+    """The first construct in `text` that the virtual GPU does not have."""
+    plain = blank(text)
+    found: list[tuple[int, str, str]] = []
+    if match := _UNSUPPORTED_PATTERN.search(plain):
+        index = int((match.lastgroup or "k0")[1:])
+        found.append((match.start(), _UNSUPPORTED[index][0], match[0].rstrip("<")))
+    if match := _UNSUPPORTED_ATTRIBUTE.search(plain):
+        found.append((match.start(), "this kind of function or argument", f"[[{match['name']}]]"))
+    if not found:
+        return None
+    offset, family, word = min(found)
+    return Construct(family, word, line_of(plain, offset))
+
+
+def rewrite(text: str, constants: Mapping[str, int]) -> Edited:
+    """`text` as C++: threadgroup variables, qualified methods, function constants, constructors.
+
+    `constants` gives function constants their values by name; others are not defined, and zero.
+    """
+    plain = blank(text)
+    bare = blank_attributes(plain)
+    characters = list(text)
+    inserted: dict[int, str] = {}
+    # Clang needs none of the attributes, and some hold words that are macros to it.
+    for match in _ATTRIBUTES.finditer(plain):
+        characters[slice(*match.span())] = _spaces(match[0])
+    for start, end, name, kind in _function_constants(plain):
+        value = constants.get(name, 0)
+        spelled = {"bool": "true" if value else "false"}.get(kind, str(value))
+        characters[start:end] = f"= {spelled}".ljust(end - start)
+    for start, end, name in _defined_tests(plain):
+        characters[start:end] = ("(true)" if name in constants else "(false)").ljust(end - start)
+    for start, end in _method_qualifiers(bare):
+        characters[start:end] = _spaces(text[start:end])
+    for offset in _threadgroup_variables(bare):
+        inserted[offset] = "static "
+    for start, end in _vector_constructions(bare):
+        inserted[start] = "metal::__make<"
+        inserted[end] = ">"
+    return _apply(text, characters, inserted)
+
+
+def _apply(text: str, characters: list[str], inserted: Mapping[int, str]) -> Edited:
+    starts = [0, *(i + 1 for i, c in enumerate(text) if c == "\n")]
+    moved: dict[int, list[tuple[int, int]]] = {}
+    for offset in sorted(inserted):
+        line = bisect_right(starts, offset)
+        moved.setdefault(line, []).append((offset - starts[line - 1], len(inserted[offset])))
+    pieces = []
+    last = 0
+    for offset in sorted(inserted):
+        pieces += ["".join(characters[last:offset]), inserted[offset]]
+        last = offset
+    pieces.append("".join(characters[last:]))
+    return Edited("".join(pieces), Edits({k: tuple(v) for k, v in moved.items()}))
+
+
+def _function_constants(plain: str) -> Iterator[tuple[int, int, str, str]]:
+    """`constant bool f [[function_constant(0)]];`: the attribute becomes the value."""
+    pattern = re.compile(
+        r"\bconstant\s+(?P<type>[\w:]+)\s+(?P<name>\w+)\s*"
+        r"(?P<attribute>\[\[\s*function_constant\s*\(\s*\d+\s*\)\s*\]\])\s*;"
+    )
+    for match in pattern.finditer(plain):
+        yield *match.span("attribute"), match["name"], match["type"]
+
+
+def _defined_tests(plain: str) -> Iterator[tuple[int, int, str]]:
+    for match in re.finditer(r"\bis_function_constant_defined\s*\(\s*(\w+)\s*\)", plain):
+        yield *match.span(), match[1]
+
+
+def undefined_constants(text: str, constants: Mapping[str, int]) -> list[tuple[int, str]]:
+    """Function constants to which nothing gives a value: line and name."""
+    plain = blank(text)
+    return [
+        (line_of(plain, start), name)
+        for start, _, name, _ in _function_constants(plain)
+        if name not in constants
+    ]
+
+
+def _method_qualifiers(bare: str) -> Iterator[tuple[int, int]]:
+    """The address space behind a method's parameters, and copies of a method for other spaces.
+
+    C++ has one method where Metal wants one per address space; the first is kept.
+    """
+    pattern = re.compile(
+        rf"\)(?P<tail>{_SPACE}*(?:const{_SPACE}+)?(?P<space>device|constant|threadgroup|thread)\b"
+        rf"(?:{_SPACE}+const\b)?)(?={_SPACE}*(?:[{{;:=]|->|noexcept\b|override\b))"
+    )
+    seen: set[tuple[int, str]] = set()
+    for match in pattern.finditer(bare):
+        head = _method_head(bare, match.start())
+        signature = " ".join(bare[head : match.start() + 1].split())
+        key = (_scope(bare, head), signature + (" const" if "const " in match["tail"] else ""))
+        if key in seen:
+            yield head, _method_end(bare, match.end())
+            continue
+        seen.add(key)
+        yield match.span("space")
+
+
+def _method_head(bare: str, close: int) -> int:
+    """Where the declaration starts whose parameters end at `close`."""
+    depth = 0
+    for i in range(close, -1, -1):
+        character = bare[i]
+        if character in ")]":
+            depth += 1
+        elif character in "([":
+            depth -= 1
+        elif depth == 0 and (character in ";{}" or (character == ":" and _access(bare, i))):
+            head = i + 1
+            return head + len(bare[head:]) - len(bare[head:].lstrip())
+    return 0
+
+
+def _access(bare: str, colon: int) -> bool:
+    return bool(re.search(r"\b(?:public|private|protected)\s*$", bare[max(0, colon - 20) : colon]))
+
+
+def _scope(bare: str, offset: int) -> int:
+    """The offset of the brace that encloses `offset`; -1 at file level."""
+    depth = 0
+    for i in range(offset - 1, -1, -1):
+        if bare[i] == "}":
+            depth += 1
+        elif bare[i] == "{":
+            if depth == 0:
+                return i
+            depth -= 1
+    return -1
+
+
+def _method_end(bare: str, offset: int) -> int:
+    """The end of the declaration or definition whose body or `;` follows `offset`."""
+    depth = 0
+    for i in range(offset, len(bare)):
+        if bare[i] == "{":
+            depth += 1
+        elif bare[i] == "}":
+            depth -= 1
+            if depth == 0:
+                return i + 1
+        elif bare[i] == ";" and depth == 0:
+            return i + 1
+    return len(bare)
+
+
+def _threadgroup_variables(bare: str) -> Iterator[int]:
+    """Where a declaration of a variable in threadgroup memory starts.
+
+    `threadgroup float tile[16];` declares one; `threadgroup float* p`, parameters and casts do not.
+    """
+    for match in re.finditer(r"\bthreadgroup\b", bare):
+        before = bare[: match.start()].rstrip(" \t\r\n\\")
+        prefix = re.search(r"(?:\b(?:const|volatile)|\balignas\s*\([^()]*\))$", before)
+        start = match.start()
+        while prefix:
+            start = prefix.start()
+            before = before[:start].rstrip(" \t\r\n\\")
+            prefix = re.search(r"(?:\b(?:const|volatile)|\balignas\s*\([^()]*\))$", before)
+        if before.endswith(("{", ";", "}")) and _declares_variable(bare, match.end()):
+            yield start
+
+
+def _declares_variable(bare: str, offset: int) -> bool:
+    depth = 0
+    for i in range(offset, len(bare)):
+        character = bare[i]
+        if character in "<([":
+            if character == "(" and depth == 0 and not bare[:i].rstrip().endswith("alignas"):
+                return False
+            if character == "[" and depth == 0:
+                return True
+            depth += 1
+        elif character in ">)]":
+            depth -= 1
+        elif depth == 0 and character in "*&":
+            return False
+        elif depth == 0 and character in ";,={":
+            return True
+    return False
+
+
+def _vector_constructions(bare: str) -> Iterator[tuple[int, int]]:
+    """`vec<T, N>(...)` as a value: where the type starts and ends."""
+    for match in re.finditer(r"(?:\bmetal\s*::\s*)?\b(?:packed_)?vec\s*<", bare):
+        end = _closing_angle(bare, match.end())
+        before = bare[: match.start()].rstrip()
+        if end and re.match(r"\s*\(", bare[end:]) and not before.endswith(("operator", "typename")):
+            named = _WORD.search(before[-40:].split()[-1]) if before else None
+            follows_word = named and before[-1].isidentifier() and not before.endswith("return")
+            if not follows_word:
+                yield match.start(), end
+
+
+def _closing_angle(bare: str, offset: int) -> int | None:
+    depth = 1
+    for i in range(offset, min(len(bare), offset + 400)):
+        if bare[i] == "<":
+            depth += 1
+        elif bare[i] == ">":
+            depth -= 1
+            if depth == 0:
+                return i + 1
+        elif bare[i] in ";{}":
+            return None
+    return None
+
+
+def _spaces(text: str) -> str:
+    return "".join(c if c in "\n\r" or (c == "\\" and text[i + 1 : i + 2] == "\n") else " "
+                   for i, c in enumerate(text))  # fmt: skip

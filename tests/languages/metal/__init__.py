@@ -1,0 +1,1 @@
+"""Metal through clang: source, signature, contract, headers, messages."""

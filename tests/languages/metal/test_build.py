@@ -1,0 +1,146 @@
+"""The build as the pipeline sees it: sandboxed, two variants, diagnostics with places."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from grader.errors import NotGradableError
+from grader.languages import metal
+from tests.languages.metal.sources import KERNEL, VEC_ADD, accepted, body, compiled, errors
+
+
+def test_a_kernel_of_ours_compiles_here() -> None:
+    assert metal.missing() is None
+
+
+def test_a_sandboxed_build_equals_one_in_this_process() -> None:
+    builds, artefact = metal.build(KERNEL, "kernel.metal", (VEC_ADD,))
+    assert artefact == accepted(KERNEL, VEC_ADD)
+    assert [(b.ok, b.compiler) for b in builds] == [(True, "clang")] * 2
+
+
+def test_a_sandboxed_build_that_fails_returns_its_diagnostics() -> None:
+    builds, artefact = metal.build(KERNEL.replace("+ B[i];", "+ B[i]"), "kernel.metal", (VEC_ADD,))
+    assert artefact is None
+    found = builds[0].diagnostics
+    assert [(d.line, d.column, d.message) for d in found] == [
+        (7, 32, "expected ';' after expression")
+    ]
+
+
+def test_the_request_and_the_reply_are_plain_json(
+    tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # type: ignore[arg-type]  # a Path
+    request = {
+        "text": KERNEL,
+        "file_name": "a.metal",
+        "contracts": [VEC_ADD.model_dump()],
+        "headers": {},
+        "kernels": [],
+    }
+    reply, blobs = metal.build_job(json.loads(json.dumps(request)), [])
+    assert json.loads(json.dumps(reply)) == reply
+    assert [b".visible .entry vec_add(" in blob for blob in blobs] == [True, True]
+
+
+def test_the_entry_takes_the_contract_s_arguments_in_order() -> None:
+    text = accepted(KERNEL, VEC_ADD).variants[0].ptx
+    listed = re.findall(r"\.param (\.\w+)(?: \.ptr \.\w+ \.align \d+)? vec_add_param_(\d)", text)
+    assert listed[:4] == [(".u64", "0"), (".u64", "1"), (".u64", "2"), (".u32", "3")]
+
+
+def test_a_swapped_declaration_order_does_not_move_the_arguments() -> None:
+    swapped = KERNEL.replace(
+        "device const float* A [[buffer(0)]], device const float* B [[buffer(1)]],\n",
+        "device const float* B [[buffer(1)]], device const float* A [[buffer(0)]],\n",
+    )
+    assert swapped != KERNEL
+    (plain, _), (other, _) = (accepted(t, VEC_ADD).variants for t in (KERNEL, swapped))
+    strip = re.compile(r"^\s*(?:\.loc|\$L__tmp|//).*\n", re.MULTILINE)
+    assert strip.sub("", plain.ptx) == strip.sub("", other.ptx)
+
+
+def test_lines_and_columns_are_the_student_s() -> None:
+    text = body(
+        "  threadgroup float tile[64], other[2];\n"
+        "  tile[i % 64] = a[i] + vec<float, 4>(1, 2, 3, 4).y + b[i];\n"
+        "  a[i] = tile[0] + other[0];"
+    )
+    lines = text.splitlines()
+    debug = accepted(text).variants[1].ptx
+    own = re.search(r'^\s*\.file\s+(\d+) "kernel\.metal"', debug, re.MULTILINE)
+    assert own is not None
+    loads = re.findall(rf"\.loc\s+{own[1]} (\d+) (\d+)[^\n]*\n\s*(?!\.loc)", debug)
+    assert {line for line, _ in loads} >= {"5", "6"}
+    places = {(int(line), int(column)) for line, column in loads}
+    assert (5, lines[4].index("b[i]") + 1) in places
+    assert (6, lines[5].index("tile[0]") + 1) in places
+
+
+def test_the_unoptimised_build_keeps_accesses_that_the_optimised_one_drops() -> None:
+    text = body("  threadgroup float s[4];\n  s[0] = 1;\n  float x = b[i];\n  if (i < 9) a[i] = x;")
+    optimised, debug = (v.ptx for v in accepted(text).variants)
+    assert "st.shared" not in optimised
+    assert "st.shared" in debug
+    # The read is where it was written, in front of the branch.
+    assert optimised.index("bra") < optimised.index("ld.global")
+    assert debug.index("ld.global") < debug.index("bra")
+
+
+def test_constants_of_the_launch_are_read_from_the_source() -> None:
+    declared = KERNEL.replace("kernel", "constant constexpr uint BLOCK = 128;\nkernel", 1)
+    assert accepted(declared, VEC_ADD).variants[0].constants == {"BLOCK": 128}
+    macro = KERNEL.replace("kernel", "#define BLOCK (1 << 6)\nkernel", 1)
+    assert accepted(macro, VEC_ADD).variants[0].constants == {"BLOCK": 64}
+    assert accepted(KERNEL, VEC_ADD).variants[0].constants == {"BLOCK": 256}
+
+
+def test_threadgroup_memory_is_counted_and_limited() -> None:
+    small = body("  threadgroup float s[64];\n  s[i % 64] = b[i];\n  a[i] = s[0];")
+    assert accepted(small).variants[1].shared_bytes == {"k": 256}
+    (error,) = errors(small.replace("s[64]", "s[8193]"))
+    assert error.message.startswith(
+        "expected at most 32768 bytes of threadgroup memory, found 32772"
+    )
+
+
+def test_max_total_threads_reach_the_ptx() -> None:
+    text = KERNEL.replace("kernel void", "[[max_total_threads_per_threadgroup(64)]] kernel void")
+    assert ".maxntid 64" in accepted(text, VEC_ADD).variants[0].ptx
+
+
+def test_equal_sources_give_equal_ptx_whatever_the_folder() -> None:
+    assert accepted(KERNEL, VEC_ADD) == accepted(KERNEL, VEC_ADD)
+    assert "/" not in "".join(
+        re.findall(r'\.file\s+\d+ "([^"]*)"', accepted(KERNEL, VEC_ADD).variants[0].ptx)
+    )
+
+
+@pytest.mark.parametrize(
+    ("declaration", "word"),
+    [
+        ("texture2d<float> t [[texture(0)]]", "texture2d"),
+        ("sampler s [[sampler(0)]]", "sampler"),
+        ("depth2d<float> t [[texture(1)]]", "depth2d"),
+        ("raytracing::instance_acceleration_structure s [[buffer(1)]]", "raytracing"),
+        ("visible_function_table<int(int)> t [[buffer(1)]]", "visible_function_table"),
+    ],
+)
+def test_what_no_device_has_is_not_gradable_with_its_line(declaration: str, word: str) -> None:
+    text = (
+        "#include <metal_stdlib>\n// texture2d in a comment is none\n"
+        f"kernel void k(device float* a [[buffer(0)]],\n {declaration}) {{ a[0] = 1; }}\n"
+    )
+    with pytest.raises(NotGradableError, match=rf"kernel\.metal:4: {word} is not supported"):
+        compiled(text)
+
+
+def test_another_file_of_the_submission_can_be_included() -> None:
+    text = '#include "mine.h"\n' + KERNEL.replace("A[i] + B[i]", "mine(A[i], B[i])")
+    header = "inline float mine(float a, float b) { return a + b; }\n"
+    builds, artefact = compiled(text, VEC_ADD, headers={"mine.h": header})
+    assert artefact is not None, builds
