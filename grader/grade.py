@@ -20,6 +20,7 @@ from pathlib import Path
 from grader import (
     __version__,
     advice,
+    cache,
     devices,
     feedback,
     judge,
@@ -112,7 +113,7 @@ def warm() -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(sandbox.WarmUnavailable):
-            stack.enter_context(sandbox.warmed(PRELOAD))
+            stack.enter_context(sandbox.warmed(PRELOAD, read=[cache.root()]))
         yield
 
 

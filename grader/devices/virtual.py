@@ -7,6 +7,7 @@ A child gets PTX and the inputs of its cases; what is expected of the outputs st
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,12 +16,15 @@ from typing import Any
 import numpy as np
 from pydantic import Field, ValidationError
 
-from grader import sandbox
+from grader import cache, sandbox
 from grader.errors import InternalError, NotGradableError
 from grader.result import Fault, LineMetrics, Metrics, Record
 from grader.run import Ended, Run, Work
 
 NAME = "virtual"
+
+NATIVE = "native"
+"""The part of the cache that holds native code; the engine reads it under this name."""
 
 PRINTED_CHARACTERS = 1 << 16
 """Of what a kernel prints, this much is kept of a case."""
@@ -31,8 +35,11 @@ SHARE_LIMITS = sandbox.Limits(wall_seconds=300.0, cpu_seconds=300.0)
 
 def missing() -> str | None:
     """Why nothing can run on the virtual GPU here, or None after a kernel really ran in a child."""
-    reply = sandbox.call("grader.devices.virtual:probe_job", {})
-    if reply.header == {"sum": 3}:
+    try:
+        reply = _call("grader.devices.virtual:probe_job", {}, [])
+    except RuntimeError as error:
+        return str(error)
+    if reply.header is not None and reply.header.get("sum") == 3:
         return None
     return reply.error or reply.exit.detail or f"the probe ended with {reply.exit.cause}"
 
@@ -95,10 +102,12 @@ def _run_share(
     works: Sequence[Work], share: Sequence[int], *, alone: bool = False
 ) -> dict[int, Run]:
     request, blobs = _request(works, share)
-    reply = sandbox.call("grader.devices.virtual:run_job", request, blobs, limits=SHARE_LIMITS)
+    reply = _call("grader.devices.virtual:run_job", request, blobs)
     if reply.exit.cause == "refused":
         raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
     found = dict(_outcome(works, share, frame.header, list(frame.blobs)) for frame in reply.frames)
+    if reply.header is not None:
+        _keep(works, share, reply.header.get("fresh"), reply.blobs)
     if reply.header is None and alone:
         if reply.exit.cause in ("wall_timeout", "cpu_limit"):
             seconds = SHARE_LIMITS.wall_seconds
@@ -109,6 +118,48 @@ def _run_share(
             f"({reply.exit.cause}: {reply.error or reply.exit.detail})"
         )
     return found
+
+
+_compiling = threading.Lock()
+
+
+def _call(job: str, request: dict[str, Any], blobs: list[bytes]) -> sandbox.Reply:
+    """Call a job that uses the engine; its compiled runtime is made here where the cache lacks it.
+
+    A child may read the cache of native code and cannot write it, nor start a compiler.
+    """
+    native_code = cache.root() / NATIVE
+    native_code.mkdir(parents=True, exist_ok=True)
+    request = request | {"cache": str(cache.root())}
+
+    def ask() -> sandbox.Reply:
+        return sandbox.call(job, request, blobs, limits=SHARE_LIMITS, read=[native_code])
+
+    reply = ask()
+    if reply.header is not None and reply.header.get("needs") == "runtime":
+        from grader.vgpu import native
+
+        with _compiling:
+            native.runtime_objects()
+        reply = ask()
+    return reply
+
+
+def _keep(works: Sequence[Work], share: Sequence[int], keys: Any, blobs: Sequence[bytes]) -> None:
+    """Keep the native code a child made, under the keys of the PTX it was given and no others."""
+    if not keys:
+        return
+    from grader.vgpu import native
+
+    allowed = {
+        native.key(_digest(launch.ptx), launch.entry, shadow)
+        for i in share
+        for launch in works[i].launches
+        for shadow in (False, True)
+    }
+    for name, data in zip(keys, blobs, strict=False):
+        if name in allowed:
+            cache.write(NATIVE, name, data)
 
 
 def _request(works: Sequence[Work], share: Sequence[int]) -> tuple[dict[str, Any], list[bytes]]:
@@ -203,15 +254,19 @@ def run_job(request: dict[str, Any], blobs: list[bytes]) -> Generator[Answered, 
     """In the child: run every work, and answer each as soon as it ended."""
     from grader.devices import virtual_child
 
+    if not virtual_child.use_cache(request["cache"]):
+        return {"needs": "runtime"}, []
     for work in request["works"]:
         started = time.perf_counter()
         header, outputs = virtual_child.run(work, blobs)
         yield {**header, "work": work["work"], "seconds": time.perf_counter() - started}, outputs
-    return {}, []
+    return virtual_child.made()
 
 
 def probe_job(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
     """In the child: run a kernel of one thread that stores 1 + 2."""
     from grader.devices import virtual_child
 
+    if not virtual_child.use_cache(request["cache"]):
+        return {"needs": "runtime"}, []
     return {"sum": virtual_child.probe()}, []

@@ -6,6 +6,7 @@ Runs in a sandboxed process that knows nothing of what is expected.
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from grader import vgpu
 from grader.devices.virtual import PRINTED_CHARACTERS
+from grader.vgpu import native
 
 ACCESS = {"input": "in", "output": "out", "inout": "inout", "scratch": "scratch"}
 
@@ -73,11 +75,24 @@ def run(work: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[
     return {**total.answer(total.ended, total.reason), "outputs": names}, outputs
 
 
+def use_cache(root: str) -> bool:
+    """Read native code below `root` from now on; False where the engine's runtime is not there."""
+    os.environ["GRADE_CACHE"] = root
+    return all(native.find(key) is not None for key in native.runtime_keys())
+
+
+def made() -> tuple[dict[str, Any], list[bytes]]:
+    """The native code made since the start, for the parent to keep."""
+    fresh = native.take_fresh()
+    return {"fresh": list(fresh)}, list(fresh.values())
+
+
 def probe() -> int:
     """1 + 2, by the virtual GPU."""
-    out = np.zeros(1, np.int32)
-    vgpu.launch(vgpu.Module.from_ptx(PROBE).kernel("probe"), 1, 1, [out])
-    return int(out[0])
+    memory = vgpu.Memory()
+    out = memory.allocate(np.zeros(1, np.int32), name="out", access="out")
+    vgpu.launch(vgpu.Module.from_ptx(PROBE).kernel("probe"), 1, 1, [out], memory=memory)
+    return int(memory.read(out)[0])
 
 
 @functools.cache
