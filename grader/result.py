@@ -64,7 +64,7 @@ Dim3 = tuple[int, int, int]
 class Place(Record):
     """Where the other half of a race stands."""
 
-    access: Literal["read", "write", "atomic"]
+    access: Literal["read", "write", "atomic"] = Field(description="what the other access did")
     file: str | None = None
     line: int | None = None
     block: Dim3 | None = None
@@ -77,23 +77,29 @@ class Fault(Record):
     `index` and `extent` count elements of `buffer`; `count` counts lane accesses.
     """
 
-    kind: str
-    severity: Severity
-    access: Literal["read", "write", "atomic"] | None = None
-    space: str | None = None
-    buffer: str | None = None
-    index: int | None = None
-    extent: int | None = None
-    size_bytes: int | None = None
-    file: str | None = None
+    kind: str = Field(description="what was found; every kind stands on docs/messages.md")
+    severity: Severity = Field(description="only an error changes a verdict")
+    access: Literal["read", "write", "atomic"] | None = Field(
+        None, description="what the access did; null where the finding is no access"
+    )
+    space: str | None = Field(None, description="global, shared, local, const or param")
+    buffer: str | None = Field(
+        None, description="the buffer's name in the assignment, or the array's in the source"
+    )
+    index: int | None = Field(
+        None, description="the element that was touched, from 0; may be negative"
+    )
+    extent: int | None = Field(None, description="how many elements the buffer has")
+    size_bytes: int | None = Field(None, description="size of one lane's access")
+    file: str | None = Field(None, description="as the submission names it")
     line: int | None = None
     column: int | None = None
-    block: Dim3 | None = None
-    thread: Dim3 | None = None
-    other: Place | None = None
-    count: int = 1
-    message: str
-    advice: str | None = None
+    block: Dim3 | None = Field(None, description="block of the first such access (x, y, z)")
+    thread: Dim3 | None = Field(None, description="thread of the first such access (x, y, z)")
+    other: Place | None = Field(None, description="the other half of a race")
+    count: int = Field(1, description="how many lane accesses of this line did the same")
+    message: str = Field(description="what happened, expected first; without the place")
+    advice: str | None = Field(None, description="what to do about it")
 
 
 class Diagnostic(Record):
@@ -113,22 +119,24 @@ class Build(Record):
     compiler: str
     version: str
     ok: bool
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...] = Field((), description="as the compiler was asked")
     diagnostics: tuple[Diagnostic, ...] = ()
-    log: str = ""
+    log: str = Field("", description="what the compiler printed")
     seconds: float = 0.0
 
 
 class Mismatch(Record):
     """The first wrong element of an output, how many are wrong, and what that looks like."""
 
-    output: str
-    index: tuple[int, ...]
-    expected: float | int | str
-    actual: float | int | str
-    wrong: int
-    total: int
-    pattern: str | None = None
+    output: str = Field(description="name of the output")
+    index: tuple[int, ...] = Field(description="the first wrong element, an index per dimension")
+    expected: float | int | str = Field(description="by the oracle")
+    actual: float | int | str = Field(description="what the kernel left there")
+    wrong: int = Field(description="how many elements are wrong")
+    total: int = Field(description="how many elements the output has")
+    pattern: str | None = Field(
+        None, description="what the wrong elements have in common, in words"
+    )
     message: str
     advice: str | None = None
 
@@ -142,7 +150,7 @@ class OutputMap(Record):
 
     output: str
     shape: tuple[int, ...]
-    width: int
+    width: int = Field(description="elements in a row of the map before they are put into cells")
     rows: int
     columns: int
     rows_per_cell: int
@@ -169,12 +177,18 @@ class Metrics(Record):
 class Timing(Record):
     """Modelled (or, on a real device, measured) time of one run."""
 
-    source: Literal["modelled", "measured"]
-    device: str
+    source: Literal["modelled", "measured"] = Field(
+        description="modelled from exact counts, or measured on hardware"
+    )
+    device: str = Field(description="whose time it is")
     nanoseconds: float
-    bound: str | None = None
-    ratio_to_reference: float | None = None
-    detail: dict[str, float] = Field(default_factory=dict)
+    bound: str | None = Field(None, description="what bounds the kernel")
+    ratio_to_reference: float | None = Field(
+        None, description="time over that of the reference on the same case"
+    )
+    detail: dict[str, float] = Field(
+        default_factory=dict, description="the parts the time is made of"
+    )
 
 
 class ReferenceRun(Record):
@@ -192,17 +206,21 @@ class CaseResult(Record):
     name: str
     device: str
     verdict: Verdict
-    sizes: dict[str, int] = Field(default_factory=dict)
-    hidden: bool = False
-    weight: int = 1
+    sizes: dict[str, int] = Field(
+        default_factory=dict, description="the case's sizes; empty where they are not shown"
+    )
+    hidden: bool = Field(False, description="its numbers are not shown")
+    weight: int = Field(1, description="share of the points that go by case")
     faults: tuple[Fault, ...] = ()
-    mismatch: Mismatch | None = None
-    maps: tuple[OutputMap, ...] = ()
+    mismatch: Mismatch | None = Field(None, description="the first wrong output")
+    maps: tuple[OutputMap, ...] = Field((), description="where wrong and unwritten elements stand")
     metrics: Metrics | None = None
     timing: Timing | None = None
-    reference: ReferenceRun | None = None
-    printed: str = ""
-    reason: str = ""
+    reference: ReferenceRun | None = Field(
+        None, description="what the reference kernel of the language did on the case"
+    )
+    printed: str = Field("", description="what the kernel printed")
+    reason: str = Field("", description="why it ended as it did, where faults do not say")
     seconds: float = 0.0
 
 
@@ -212,7 +230,7 @@ class ScoreLine(Record):
     item: Literal["build", "correct", "bounds", "sync", "speed", "notes"]
     points: int
     out_of: int
-    why: str
+    why: str = Field(description="what earned or lost the points")
 
 
 class Score(Record):
@@ -244,7 +262,7 @@ class NoteEntry(Record):
     version: str | None = None
     verdict: Literal["right", "partly", "wrong", "unknown"]
     claims: tuple[NoteClaim, ...] = ()
-    citation: str | None = None
+    citation: str | None = Field(None, description="where the framework really has it")
     line: int | None = None
 
 
@@ -262,7 +280,7 @@ class SourceFile(Record):
     name: str
     sha256: str
     language: str | None = None
-    text: str | None = None
+    text: str | None = Field(None, description="the source as it was graded")
 
 
 class Result(Record):
@@ -270,21 +288,27 @@ class Result(Record):
 
     schema_: str = Field(default=SCHEMA, alias="schema")
     assignment: str
-    language: str | None
+    language: str | None = Field(description="of the kernel that counts; null where none was found")
     device: str
     verdict: Verdict
-    reason: str
-    next_step: str = ""
+    reason: str = Field(description="one sentence")
+    next_step: str = Field("", description="what the student does next")
     score: Score
     builds: tuple[Build, ...] = ()
     cases: tuple[CaseResult, ...] = ()
-    notes: Notes | None = None
-    submission_sha256: str
+    notes: Notes | None = Field(None, description="null where the assignment asks for none")
+    submission_sha256: str = Field(description="over names and contents of the files that count")
     files: tuple[SourceFile, ...] = ()
-    mentions: tuple[str, ...] = ()
-    others: tuple[dict[str, Any], ...] = ()
-    versions: dict[str, str] = Field(default_factory=dict)
-    created: str = ""
-    seconds: float = 0.0
+    mentions: tuple[str, ...] = Field(
+        (), description="files that were seen and do not count, and why"
+    )
+    others: tuple[dict[str, Any], ...] = Field(
+        (), description="verdict and points of the other languages handed in"
+    )
+    versions: dict[str, str] = Field(
+        default_factory=dict, description="what decides a grade, with exact versions"
+    )
+    created: str = Field("", description="when it was graded (UTC)")
+    seconds: float = Field(0.0, description="how long grading took")
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

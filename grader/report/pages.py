@@ -68,9 +68,9 @@ def _first(definition: dict[str, Any]) -> str:
 
 def _table(name: str, definition: dict[str, Any]) -> Iterator[str]:
     yield f"## {name}\n\n{_first(definition)}"
-    rows = ["| key | type |", "|---|---|"]
+    rows = ["| key | type | |", "|---|---|---|"]
     for key, value in definition.get("properties", {}).items():
-        rows.append(f"| `{key}` | {_type(value)} |")
+        rows.append(f"| `{key}` | {_type(value)} | {_first(value)} |")
     yield "\n".join(rows)
 
 
