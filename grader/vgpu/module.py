@@ -73,8 +73,7 @@ class Kernel:
 
     def key(self, shadow: bool) -> str:
         """Under which the native code is kept."""
-        text = f"{native.host()} {self.module.digest} {self.name} {shadow}"
-        return hashlib.sha256(text.encode()).hexdigest()
+        return native.key(self.module.digest, self.name, shadow)
 
     def translate(self, shadow: bool) -> Translated:
         """Native code for this kernel; `shadow` adds the bookkeeping of undefined values.

@@ -85,6 +85,11 @@ def source_digest() -> str:
     return digest.hexdigest()
 
 
+def key(digest: str, kernel: str, shadow: bool) -> str:
+    """Under which the native code of a kernel is kept; `digest` is the SHA-256 of its PTX text."""
+    return hashlib.sha256(f"{host()} {digest} {kernel} {shadow}".encode()).hexdigest()
+
+
 def compiler() -> Path:
     """The zig binary of the ziglang wheel, whose `clang` subcommand is bare clang."""
     import ziglang
