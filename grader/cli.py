@@ -185,6 +185,30 @@ def verify(
 
 
 @app.command()
+def peek(
+    operation: Annotated[str, typer.Argument(help="add, multiply, maximum, exp or where.")],
+    framework: Annotated[
+        str | None,
+        typer.Option(help="Only numpy, pytorch, torch.compile, mlx or cupy.", show_default=False),
+    ] = None,
+    version: Annotated[
+        str | None,
+        typer.Option(help="Its version; by default the one that is installed.", show_default=False),
+    ] = None,
+    json_file: JsonFile = None,
+    debug: Debug = False,
+) -> None:
+    """Show what the frameworks run for an operation: file and line of each step."""
+    from grader import peek as looking
+    from grader.report import peek as shown
+    from grader.report import terminal, write_json
+
+    found = looking.peek(operation, framework, version)
+    shown.show(found, terminal.console(stderr=json_file == "-"))
+    write_json(found, json_file)
+
+
+@app.command()
 def devices(json_file: JsonFile = None, debug: Debug = False) -> None:
     """Say what can be compiled and run here; for what cannot, why."""
     from grader import devices as table

@@ -151,13 +151,13 @@ def locate(written: Written, ref: Ref, use: Sources) -> Place:
     path = _spelled(written.path, ref)
     if path != written.path:
         written = written.hinted(f"in the repository the path is {path}", path)
-    sheets = _sheets(path, ref, use)
+    sheets = sheets_at(path, ref, use)
     if sheets:
         return _judge(written, path, ref, sheets)
     near = _near_hit(path, ref)
     if near is not None:
         other, hint = near
-        found = _sheets(other, ref, use)
+        found = sheets_at(other, ref, use)
         place = _judge(written, other, ref, found) if found else None
         verdict: Verdict = "wrong" if place is None or place.verdict == "wrong" else "partly"
         if place is None or place.verdict == "wrong":
@@ -165,10 +165,10 @@ def locate(written: Written, ref: Ref, use: Sources) -> Place:
         else:
             reason = f"{hint}: {place.reason}"
         return Place(written, other, verdict, reason, place.accepted if place else None, found)
-    return _nowhere(written, path, ref)
+    return _nowhere(written, path, ref, use)
 
 
-def _sheets(path: str, ref: Ref, use: Sources) -> tuple[Sheet, ...]:
+def sheets_at(path: str, ref: Ref, use: Sources) -> tuple[Sheet, ...]:
     """What is known about a path: exact first, else at the releases near the one named."""
     records = {record.ref: record for record in facts.records_of(ref.framework, path)}
     found: list[Sheet] = []
@@ -266,6 +266,18 @@ def _judge(written: Written, path: str, ref: Ref, sheets: tuple[Sheet, ...]) -> 
     return Place(written, path, verdict, _join(record.why + at, hints), record.accepted, sheets)
 
 
+def may_exist(path: str, ref: Ref) -> bool:
+    """Whether a path exists at a release near the one named, or may without being listed."""
+    index = facts.index(ref.framework)
+    return any(
+        index is None
+        or tag not in index.tags
+        or not (index.complete[index.tags.index(tag)] and index.says_absent(path, tag))
+        or any(r.ref == tag and r.exists for r in facts.records_of(ref.framework, path))
+        for tag in ref.near
+    )
+
+
 def _listed_near(path: str, ref: Ref) -> bool:
     """Whether the path is known to exist at every release near the one named."""
     index = facts.index(ref.framework)
@@ -352,11 +364,16 @@ def _near_hit(path: str, ref: Ref) -> tuple[str, str] | None:
     return None
 
 
-def _nowhere(written: Written, path: str, ref: Ref) -> Place:
+def _nowhere(written: Written, path: str, ref: Ref, use: Sources) -> Place:
     """A path that no rung finds: wrong only where the index is complete."""
     index = facts.index(ref.framework)
     at = ref.tag or "any known release"
     hints = "; ".join(written.hints)
+    if ref.tag is not None:
+        given = sources.read(ref.framework, ref.tag, ref.tag.lstrip("v"), path, use)
+        if given is not None and given.text is None:
+            reason = f"does not exist in the {given.source}"
+            return Place(written, path, "wrong", _join(reason, hints))
     if index is None:
         return Place(
             written, path, "unknown", _join(f"nothing is known about {ref.framework}'s tree", hints)
