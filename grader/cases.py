@@ -64,6 +64,14 @@ class Inputs:
         return {b.name: b.initial for b in self.buffers
                 if b.role in given and b.initial is not None}  # fmt: skip
 
+    def replaced(self, arrays: Mapping[str, np.ndarray]) -> Inputs:
+        """The same case with other contents of some buffers."""
+        buffers = tuple(
+            replace(buffer, initial=arrays.get(buffer.name, buffer.initial))
+            for buffer in self.buffers
+        )
+        return replace(self, buffers=buffers)
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -329,10 +337,9 @@ def _number(assignment: Assignment, text: str | int, values: Mapping[str, int]) 
         raise AssignmentError(f"{assignment.folder / 'assignment.toml'}: {error}") from None
 
 
-def module(assignment: Assignment) -> ModuleType:
-    """The assignment's `inputs.py`, run. Raises AssignmentError with the line that failed."""
-    path = assignment.folder / "inputs.py"
-    loaded = ModuleType(f"inputs_of_{assignment.name}")
+def run_trusted(path: Path) -> ModuleType:
+    """Run a Python file of an assignment. Raises AssignmentError with the line that failed."""
+    loaded = ModuleType(path.stem)
     loaded.__file__ = str(path)
     try:
         source = path.read_text(encoding="utf-8")
@@ -341,22 +348,23 @@ def module(assignment: Assignment) -> ModuleType:
     try:
         exec(compile(source, str(path), "exec"), loaded.__dict__)
     except Exception as error:
-        raise _trusted_code_failed(path, error) from error
+        raise trusted_code_failed(path, error) from error
     return loaded
 
 
 def _call(assignment: Assignment, name: str, *arguments: object) -> Any:
     path = assignment.folder / "inputs.py"
-    function: Callable[..., Any] | None = getattr(module(assignment), name, None)
+    function: Callable[..., Any] | None = getattr(run_trusted(path), name, None)
     if function is None:
         raise AssignmentError(f"{path}: there is no function {name}()")
     try:
         return function(*arguments)
     except Exception as error:
-        raise _trusted_code_failed(path, error) from error
+        raise trusted_code_failed(path, error) from error
 
 
-def _trusted_code_failed(path: Path, error: Exception) -> AssignmentError:
+def trusted_code_failed(path: Path, error: Exception) -> AssignmentError:
+    """An exception out of an assignment's own code, with its line there."""
     line = error.lineno if isinstance(error, SyntaxError) else None
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == str(path):

@@ -1,0 +1,110 @@
+"""Whether the oracle of an assignment agrees with the frameworks installed here.
+
+`reference/NAME/frameworks.py` is its author's code: one function for each framework,
+
+    def with_torch(inputs, sizes) -> dict[str, array]     # what oracle() returns, by the framework
+
+which imports the framework itself. A framework that is not installed is no disagreement.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader import cases, check
+from grader.assignment_schema import Assignment
+from grader.errors import AssignmentError
+from grader.result import Record
+
+MODULES = {"numpy": "numpy", "torch": "torch", "mlx": "mlx.core", "cupy": "cupy"}
+
+
+class Agreement(Record):
+    """One framework: how many cases it did, and the first one it disagrees on.
+
+    `missing` says why it was not asked.
+    """
+
+    framework: str
+    cases: int = 0
+    missing: str | None = None
+    problem: str | None = None
+
+
+def agreements(assignment: Assignment) -> tuple[Agreement, ...]:
+    """Ask every framework for every case. Raises AssignmentError where the file cannot be run."""
+    path = assignment.folder.parent.parent / "reference" / assignment.name / "frameworks.py"
+    if not path.is_file():
+        return ()
+    functions = vars(cases.run_trusted(path))
+    return tuple(
+        _agreement(assignment, path, framework, functions.get(f"with_{framework}"))
+        for framework in MODULES
+    )
+
+
+def _agreement(assignment: Assignment, path: Path, framework: str, function: Any) -> Agreement:
+    if function is None:
+        return Agreement(framework=framework, missing=f"{path.name} has no with_{framework}()")
+    if not _installed(MODULES[framework]):
+        return Agreement(framework=framework, missing="not installed")
+    for done, case in enumerate(assignment.cases):
+        data = cases.inputs(assignment, case)
+        given = {name: array.copy() for name, array in data.arrays().items()}
+        try:
+            answer = function({**given, **data.scalars}, dict(data.sizes))
+        except Exception as error:
+            if framework == "cupy" and _no_card(error):
+                return Agreement(framework=framework, missing="there is no NVIDIA card")
+            raise cases.trusted_code_failed(path, error) from error
+        problem = _difference(assignment, path, framework, data, answer)
+        if problem:
+            return Agreement(framework=framework, cases=done, problem=f"{case.name}: {problem}")
+    return Agreement(framework=framework, cases=len(assignment.cases))
+
+
+def _installed(module: str) -> bool:
+    try:
+        found = importlib.util.find_spec(module)
+    except ModuleNotFoundError:  # the package that `module` is in
+        return False
+    return found is not None and found.origin is not None  # a folder left behind has no origin
+
+
+def _no_card(error: Exception) -> bool:
+    return type(error).__name__ in ("CUDARuntimeError", "CUDADriverError")
+
+
+def _difference(
+    assignment: Assignment,
+    path: Path,
+    framework: str,
+    data: cases.Inputs,
+    answer: Mapping[str, np.ndarray],
+) -> str | None:
+    for name, wanted in cases.expected(assignment, data).items():
+        buffer = assignment.buffer(name)
+        assert buffer is not None
+        if not isinstance(answer, dict) or name not in answer:
+            raise AssignmentError(f"{path}: with_{framework}() returns no {name!r}")
+        found = np.asarray(answer[name])
+        if found.dtype != np.dtype(buffer.dtype) or found.shape != wanted.value.shape:
+            return (
+                f"{name} should be {buffer.dtype} of shape {wanted.value.shape}, "
+                f"found {found.dtype} of shape {found.shape}"
+            )
+        mismatch = check.compare(
+            name,
+            found,
+            wanted.value,
+            tolerance=assignment.tolerance.get(buffer.dtype),
+            scale=wanted.scale,
+        )
+        if mismatch is not None:
+            return mismatch.message
+    return None
