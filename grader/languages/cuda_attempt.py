@@ -23,6 +23,7 @@ _SHARED = (
     "-frandom-seed=grade",  # names of internal symbols would differ between two builds
     CONSTEXPR_OPTION,
     f"--pre-include={PRELUDE}",
+    "-fmax-errors=5000",  # a program's host code alone can make a hundred
 )
 # NVRTC searches the folder of the source for what it includes: one that does not exist.
 _NO_FOLDER = "/no-such-folder"
@@ -37,7 +38,8 @@ _OUTSIDE = "a file outside the submission and the toolkit was included; only tho
 class Source:
     """A submission on its way: the text as it is now, and what had to be done to it.
 
-    `original` is what the student wrote; `blanked` names what was host code, with line and kind;
+    `original` is what the student wrote; `headers` and `missing` are those of `Includes`;
+    `blanked` names what was host code, with line and kind;
     `expressions` name the entries in C++ (see `nvrtcAddNameExpression`).
     """
 
@@ -45,6 +47,7 @@ class Source:
     text: str
     file_name: str
     headers: Mapping[str, str]
+    missing: Mapping[str, tuple[str, int]]
     submission_files: tuple[str, ...]
     contracts: tuple[Contract, ...]
     constants: tuple[str, ...]
@@ -108,6 +111,8 @@ def compile_text(source: Source, text: str, options: Sequence[str]) -> Compilati
 def _own_words(message: Message, source: Source) -> Message:
     """The message, its file named as the student knows it; nothing of a file that is not theirs."""
     diagnostic = message.diagnostic
+    if diagnostic.file in source.missing:
+        return _about_missing(diagnostic.file, source)
     file = diagnostic.file or source.file_name
     if source.toolkit:
         file = file.removeprefix(f"{source.toolkit}/")
@@ -115,6 +120,14 @@ def _own_words(message: Message, source: Source) -> Message:
         return replace(message, diagnostic=diagnostic.model_copy(update={"file": file}))
     hidden = diagnostic.model_copy(update={"file": source.file_name, "message": _OUTSIDE})
     return Message(hidden.model_copy(update={"line": None, "column": None}), "", (_OUTSIDE,))
+
+
+def _about_missing(name: str, source: Source) -> Message:
+    """What the compiler found in place of a header that is not here, said where it is included."""
+    file, line = source.missing[name]
+    words = f"{name} is neither in the submission nor in the CUDA toolkit: taken as empty"
+    diagnostic = Diagnostic(file=file, line=line, severity="warning", message=words)
+    return Message(diagnostic, "", (f"{file}({line}): warning: {words}", ""))
 
 
 def _shortened(lines: Sequence[str]) -> str:

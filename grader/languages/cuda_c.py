@@ -32,6 +32,7 @@ class _Reply(Record):
 
     builds: tuple[Build, ...]
     artefact: Artefact | None
+    unsupported: str = ""
 
 
 @functools.cache
@@ -63,7 +64,8 @@ def build(
 
     `headers` are the submission's other files, by the name an include gives them. Without
     contracts every kernel of the file is an entry, and `kernels` names template instances.
-    Raises NotGradableError where there is no compiler or no child can be started.
+    Raises NotGradableError where there is no compiler, no child can be started, or the submission
+    uses what is CUDA but not graded here.
     """
     try:
         from grader.languages import nvrtc
@@ -86,6 +88,8 @@ def build(
         reply, ended_well = _ask({**request, "toolkit": toolkit and str(toolkit)})
         if ended_well:  # a child that was ended by a limit may do better next time
             cache.write(NAME, name, reply.model_dump_json().encode())
+    if reply.unsupported:
+        raise NotGradableError(reply.unsupported)
     return reply.builds, reply.artefact
 
 
@@ -97,15 +101,20 @@ def build_job(
 ) -> tuple[dict[str, Any], list[bytes]]:
     """What the child does with the request of `build`; the PTX of each variant is a blob."""
     from grader.languages.cuda_compile import compile_submission
+    from grader.languages.cuda_messages import UnsupportedError
 
-    builds, artefact = compile_submission(
-        request["text"],
-        request["file_name"],
-        [Contract.model_validate(contract) for contract in request["contracts"]],
-        submission_headers=request["headers"],
-        toolkit=request["toolkit"],
-        kernels=request["kernels"],
-    )
+    try:
+        builds, artefact = compile_submission(
+            request["text"],
+            request["file_name"],
+            [Contract.model_validate(contract) for contract in request["contracts"]],
+            submission_headers=request["headers"],
+            toolkit=request["toolkit"],
+            kernels=request["kernels"],
+        )
+    except UnsupportedError as error:
+        unsupported = _Reply(builds=(), artefact=None, unsupported=str(error))
+        return unsupported.model_dump(mode="json"), []
     header = _Reply(builds=builds, artefact=artefact).model_dump(mode="json")
     variants = (header["artefact"] or {}).get("variants", ())
     return header, [variant.pop("ptx").encode() for variant in variants]

@@ -19,12 +19,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from grader.languages import Artefact, Contract, Variant
 from grader.languages import cuda_contract as contract_check
 from grader.languages.cuda_attempt import OPTIMISED, UNOPTIMISED, Attempt, Source, compile_text
-from grader.languages.cuda_includes import forbidden_includes, host_headers, without_comments
-from grader.languages.cuda_messages import explain, reported
+from grader.languages.cuda_includes import resolve, without_comments
+from grader.languages.cuda_messages import explain, refuse_unsupported, reported
 from grader.languages.cuda_remedies import until_settled
 from grader.languages.nvrtc import version
 from grader.languages.nvrtc_log import resources
@@ -47,31 +48,31 @@ def compile_submission(
 ) -> tuple[tuple[Build, ...], Artefact | None]:
     """The builds of a submission, optimised first, and what a device runs.
 
-    `submission_headers` are the other files of the submission by name; `toolkit` is the folder with
-    NVRTC's own headers. Without contracts every kernel of the file is an entry under its name in
-    the PTX, and `kernels` are further ones in C++ (`reduce<float, 256>`). Working directory and
-    folder names never reach the PTX, so that equal sources give equal PTX on every machine.
+    `submission_headers` are the other files of the submission by their path from its folder;
+    `toolkit` is the folder with NVRTC's own headers. Without contracts every kernel of the file is
+    an entry under its name in the PTX, and `kernels` are further ones in C++ (`reduce<float,
+    256>`). Working directory and folder names never reach the PTX, so that equal sources give equal
+    PTX on every machine. Raises UnsupportedError for what is CUDA but not graded here.
     """
     started = time.perf_counter()
-    forbidden = [
-        diagnostic
-        for name, content in [(file_name, text), *submission_headers.items()]
-        for diagnostic in forbidden_includes(content, name)
-    ]
+    files = {**submission_headers, file_name: text}
+    found = resolve(files, Path(toolkit) if toolkit else None)
+    refused = list(found.forbidden)
     if "\0" in text:
-        forbidden.append(
+        refused.append(
             Diagnostic(file=file_name, severity="error", message="expected text, found a NUL byte")
         )
-    if forbidden:
-        return (_failed(forbidden, "", started),), None
-    plain = without_comments("\n".join([text, *submission_headers.values()]))
+    if refused:
+        return (_failed(refused, "", started),), None
+    plain = without_comments("\n".join(files.values()))
     mentioned = set(re.findall(r"[A-Za-z_]\w*", plain))
     constants = dict.fromkeys(name for contract in contracts for name in contract.constants)
     source = Source(
         original=text,
         text=text,
         file_name=file_name,
-        headers={**host_headers(), **submission_headers},
+        headers=found.headers,
+        missing=found.missing,
         submission_files=tuple(submission_headers),
         contracts=tuple(contracts),
         constants=tuple(name for name in constants if name in mentioned),
@@ -80,6 +81,7 @@ def compile_submission(
     )
     attempt = until_settled(source)
     if not attempt.compilation.ok:
+        refuse_unsupported(attempt)
         diagnostics = [*attempt.source.notes, *explain(attempt)]
         return (_failed(diagnostics, attempt.log, started),), None
     return _finish(attempt, started)

@@ -41,6 +41,7 @@ _TYPES = (
     "expression_statement",
     "ERROR",
 )
+_BODIES = ("compound_statement", "parameter_list", "field_declaration_list")
 _DEVICE_WORDS = ("__global__", "__device__", "__constant__", "__shared__", "__managed__")
 
 
@@ -72,12 +73,11 @@ def _blank(text: str, places: Iterable[tuple[int, int]], kinds: tuple[str, ...])
     root = parse(text).root_node
     out = bytearray(source)
     names: dict[str, tuple[int, str]] = {}
-    guarded = kinds != _FUNCTIONS
     for line, column in places:
         item = _item(root, line - 1, column - 1, kinds)
-        if item is None or (guarded and any(word in node_text(item) for word in _DEVICE_WORDS)):
+        if item is None or _is_device_code(item):
             continue
-        constexpr = None if guarded else _constexpr(item)
+        constexpr = _constexpr(item) if kinds == _FUNCTIONS else None
         if constexpr is not None:
             out[constexpr.start_byte : constexpr.end_byte] = CONSTEXPR_MACRO.encode()
             continue
@@ -113,6 +113,17 @@ def _whole(node: Node) -> Node:
     return node
 
 
+def _is_device_code(item: Node) -> bool:
+    """Whether a device word marks `item` or a part of it; a device lambda in a host body is none.
+
+    The compiler takes a kernel for a host variable when it does not know a type of its parameters.
+    """
+    return any(
+        node.child_count == 0 and node_text(node) in _DEVICE_WORDS
+        for node in _outside_bodies(item, skipped=("compound_statement",))
+    )
+
+
 def _constexpr(item: Node) -> Node | None:
     """The `constexpr` of a function definition that is not yet marked for device or host."""
     for node in (item, *item.children):
@@ -139,10 +150,10 @@ def _declared(item: Node) -> Iterator[str]:
             yield node_text(name)
 
 
-def _outside_bodies(item: Node) -> Iterator[Node]:
+def _outside_bodies(item: Node, skipped: tuple[str, ...] = _BODIES) -> Iterator[Node]:
     stack = [item]
     while stack:
         node = stack.pop()
         yield node
-        if node.type not in ("compound_statement", "parameter_list", "field_declaration_list"):
+        if node.type not in skipped:
             stack.extend(reversed(node.children))

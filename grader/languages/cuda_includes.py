@@ -10,8 +10,10 @@ empty ones. `PRELUDE` is what nvcc's own implicit include brings.
 from __future__ import annotations
 
 import functools
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.result import Diagnostic
@@ -19,6 +21,7 @@ from grader.result import Diagnostic
 _FOLDER = Path(__file__).with_name("cuda_host_headers")
 
 PRELUDE = "grade_prelude.h"
+MISSING = "grade: this header is missing"
 
 _TOKENS = re.compile(
     r'R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
@@ -38,8 +41,54 @@ _OPERAND = re.compile(r'^(?:<(?P<angle>[^>\n]*)>|"(?P<quote>[^"\n]*)")')
 def host_headers() -> Mapping[str, str]:
     """The stand-ins for host headers: name as it is included, and content."""
     empty = (_FOLDER / "EMPTY").read_text().split()
-    files = {path.name: path.read_text() for path in _FOLDER.iterdir() if path.name != "EMPTY"}
+    files = {
+        path.relative_to(_FOLDER).as_posix(): path.read_text()
+        for path in _FOLDER.rglob("*")
+        if path.is_file() and path.name != "EMPTY"
+    }
     return {**dict.fromkeys(empty, ""), **files}
+
+
+@dataclass(frozen=True)
+class Includes:
+    """What the includes of a submission lead to.
+
+    `headers` are the virtual files for the compiler, by the names that includes give them;
+    `missing` are names that lead nowhere, with the file and line that want them: the compiler finds
+    a file there that warns with `MISSING` and is empty otherwise; `forbidden` are errors.
+    """
+
+    headers: Mapping[str, str]
+    missing: Mapping[str, tuple[str, int]]
+    forbidden: tuple[Diagnostic, ...]
+
+
+def resolve(files: Mapping[str, str], toolkit: Path | None) -> Includes:
+    """Find what the `files` of a submission include: each other, stand-ins, the toolkit's headers.
+
+    A name is looked for beside the file that includes it, then from the submission's folder, then
+    in the toolkit. Names that leave the submission's folder are forbidden, whatever is there: the
+    sandbox keeps files from the compiler, this says so before anything is opened.
+    """
+    headers = {**host_headers(), **files}
+    missing: dict[str, tuple[str, int]] = {}
+    forbidden: list[Diagnostic] = []
+    folders = [toolkit, toolkit / "cccl"] if toolkit else []
+    for file, text in files.items():
+        for line, word, operand in includes(text):
+            name = included_name(operand)
+            beside = posixpath.normpath(posixpath.join(posixpath.dirname(file), name or ""))
+            if name and beside in files:
+                headers[name] = files[beside]
+            elif (reason := _why_forbidden(word, name, operand)) or name is None:
+                message = Diagnostic(file=file, line=line, severity="error", message=str(reason))
+                forbidden.append(message)
+            elif (
+                name and name not in headers and not any((path / name).exists() for path in folders)
+            ):
+                missing[name] = (file, line)
+    headers.update(dict.fromkeys(missing, f"#warning {MISSING}\n"))
+    return Includes(headers, missing, tuple(forbidden))
 
 
 def includes(text: str) -> Iterator[tuple[int, str, str]]:
@@ -69,18 +118,6 @@ def without_comments(text: str) -> str:
     return _TOKENS.sub(_without_comment, text)
 
 
-def forbidden_includes(text: str, file_name: str) -> tuple[Diagnostic, ...]:
-    """Errors for includes that would leave the submission and the toolkit.
-
-    The sandbox is what keeps files from the compiler; this says so before anything is opened.
-    """
-    return tuple(
-        Diagnostic(file=file_name, line=line, severity="error", message=reason)
-        for line, word, operand in includes(text)
-        if (reason := _why_forbidden(word, operand))
-    )
-
-
 def included_name(operand: str) -> str | None:
     """The file name of an include's operand, or None for a macro."""
     found = _OPERAND.match(operand)
@@ -89,10 +126,10 @@ def included_name(operand: str) -> str | None:
     return found["angle"] if found["angle"] is not None else found["quote"]
 
 
-def _why_forbidden(word: str, operand: str) -> str | None:
+def _why_forbidden(word: str, name: str | None, operand: str) -> str | None:
+    """What is wrong with an include that leaves the submission's folder, or cannot be read."""
     if word in ("import", "embed"):
         return f"expected #include, found #{word}: only headers can be included"
-    name = included_name(operand)
     if name is None:
         return f"expected a file name after #{word}, found {operand or 'nothing'}"
     parts = re.split(r"[/\\]", name)

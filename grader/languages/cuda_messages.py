@@ -11,9 +11,32 @@ from grader.result import Diagnostic
 
 _UNDEFINED = re.compile(r'identifier "(?:[\w:]*::)?(\w+)" is undefined')
 _NOT_GLOBAL = "non-__global__"
+_DEVICE_LAUNCH = "device-side kernel launch could not be processed"
+_LIBRARIES = ("curand_", "cufftdx", "cublasdx", "nvshmem", "cutlass/", "cute/", "optix")
 _ABORTED = "Ptx assembly aborted"
 _UNREFERENCED = "#177-D"
 _LOC = re.compile(r"^\s*\.loc\s+\d+ (\d+) \d+")
+
+
+class UnsupportedError(Exception):
+    """The submission uses something of CUDA that is not graded here; the words name it."""
+
+
+def refuse_unsupported(attempt: Attempt) -> None:
+    """Raise UnsupportedError where a build failed for a lack of ours, not for a mistake."""
+    source = attempt.source
+    for message in attempt.errors:
+        if message.diagnostic.message.startswith(_DEVICE_LAUNCH):
+            place = f"{message.diagnostic.file}:{message.diagnostic.line}"
+            raise UnsupportedError(
+                f"{place}: this kernel launches another (dynamic parallelism), "
+                "which the virtual GPU does not run"
+            )
+    for name, (file, line) in source.missing.items():
+        if name.startswith(_LIBRARIES):
+            raise UnsupportedError(
+                f"{file}:{line}: {name} belongs to a library that does not come with the compiler"
+            )
 
 
 def explain(attempt: Attempt) -> list[Diagnostic]:

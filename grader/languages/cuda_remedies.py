@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -18,7 +17,6 @@ from grader.languages.nvrtc_log import Message
 from grader.result import Diagnostic
 
 _ROUNDS = 12
-_MISSING = re.compile(r"(?:could not|cannot) open source file \"([^\"]+)\"")
 
 
 def until_settled(source: Source) -> Attempt:
@@ -27,7 +25,7 @@ def until_settled(source: Source) -> Attempt:
     When blanking definitions no longer helps, the types and aliases that only host headers would
     explain are blanked too; if even that fails, the messages from before count.
     """
-    remedies = (_without_missing_header, _without_host_code, _without_lost_constants)
+    remedies = (_without_host_code, _without_lost_constants)
     tried = _apply(attempt(source), remedies)
     if not tried.errors or not tried.source.blanked:
         return tried
@@ -45,25 +43,6 @@ def _apply(tried: Attempt, remedies: Sequence[Callable[[Attempt], Source | None]
             break
         tried = attempt(changed)
     return tried
-
-
-def _without_missing_header(tried: Attempt) -> Source | None:
-    """A header that is neither the submission's nor the toolkit's counts as empty, and is noted."""
-    source = tried.source
-    for message in tried.errors:
-        missing = _MISSING.search(message.diagnostic.message)
-        if (
-            missing
-            and missing[1] not in source.headers
-            and message.diagnostic.file in source.own_files
-        ):
-            words = f"{missing[1]} is neither in the submission nor in the CUDA toolkit"
-            note = message.diagnostic.model_copy(
-                update={"severity": "warning", "message": f"{words}: taken as empty"}
-            )
-            headers = {**source.headers, missing[1]: ""}
-            return replace(source, headers=headers, notes=(*source.notes, note))
-    return None
 
 
 def _without_host_code(tried: Attempt) -> Source | None:

@@ -1,4 +1,8 @@
 // What nvcc brings without any include, through its implicit cuda_runtime.h.
+#include <cmath>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
 typedef unsigned int uint;
 typedef unsigned short ushort;
 typedef unsigned long ulong;

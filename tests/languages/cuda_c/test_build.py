@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader import sandbox
-from grader.errors import InternalError
+from grader.errors import InternalError, NotGradableError
 from grader.languages import cuda_c
 from grader.languages.cuda_compile import compile_submission
 from grader.sandbox import Exit, Limits, Reply
@@ -163,6 +163,31 @@ def test_where_the_cache_cannot_be_written_a_plain_kernel_compiles(
     (tmp_path / "file").touch()
     monkeypatch.setenv("GRADE_CACHE", str(tmp_path / "file" / "cache"))
     assert cuda_c.build(KERNEL, "vec_add.cu", (VEC_ADD,))[1] is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            KERNEL.replace(
+                "if (i < N)", "vec_add<<<1, 1>>>(A, B, C, N);\n  if (i < N)"
+            ),
+            "vec_add.cu:3: this kernel launches another (dynamic parallelism), "
+            "which the virtual GPU does not run",
+        ),
+        (
+            f"#include <curand_kernel.h>\n{KERNEL.replace('int i', 'curandState s; int i')}",
+            "vec_add.cu:1: curand_kernel.h belongs to a library that does not come with the "
+            "compiler",
+        ),
+    ],
+)
+def test_what_is_cuda_but_not_graded_here_is_not_the_student_s_fault(
+    text: str, reason: str
+) -> None:
+    with pytest.raises(NotGradableError) as caught:
+        cuda_c.build(text, "vec_add.cu", (VEC_ADD,))
+    assert caught.value.message == reason
 
 
 def test_a_malformed_reply_is_the_grader_s_fault(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.languages.cuda_includes import forbidden_includes, host_headers, includes
+from grader.languages.cuda_includes import host_headers, includes, resolve
 from tests.languages.cuda_c.sources import KERNEL, accepted, compiled, errors
 
 
@@ -49,7 +49,28 @@ def test_includes_in_comments_and_strings_are_no_includes() -> None:
         '// #include "/a"\n/*\n#include "/b"\n*/ const char* s = "\\\n#include <c>";\n#include <d>'
     )
     assert list(includes(text)) == [(6, "include", "<d>")]
-    assert forbidden_includes(text, "x.cu") == ()
+    found = resolve({"x.cu": text}, None)
+    assert found.forbidden == ()
+    assert found.missing == {"d": ("x.cu", 6)}
+
+
+def test_files_of_the_submission_find_each_other() -> None:
+    files = {
+        "main.cu": '#include "lib/a.cuh"\n#include "b.cuh"\n#include "absent.h"',
+        "lib/a.cuh": '#include "detail/c.cuh"\n#include "../b.cuh"\n#include "../../out.h"',
+        "lib/detail/c.cuh": "#pragma once",
+        "b.cuh": "int b;",
+    }
+    found = resolve(files, None)
+    assert found.headers["detail/c.cuh"] == "#pragma once"
+    assert found.headers["../b.cuh"] == "int b;"
+    assert found.missing == {"absent.h": ("main.cu", 3)}
+    assert [(d.file, d.line) for d in found.forbidden] == [("lib/a.cuh", 3)]
+
+
+def test_a_missing_header_that_is_not_reached_is_not_mentioned() -> None:
+    builds, _ = compiled(f"#ifdef _WIN32\n#include <d3d12.h>\n#endif\n{KERNEL}")
+    assert builds[0].diagnostics == ()
 
 
 @pytest.mark.parametrize("header", sorted(host_headers()))

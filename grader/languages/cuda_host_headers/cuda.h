@@ -1,0 +1,2 @@
+#pragma once
+typedef unsigned long long CUdeviceptr, CUtexObject, CUsurfObject;
