@@ -95,9 +95,22 @@ class Reporter:
 
     def where(self, site: int) -> tuple[str | None, int | None, int | None]:
         """File, line and column of a site."""
-        if site >= len(self.sites):
+        if site < len(self.sites):
+            return self.position(self.sites[site].instruction.loc)
+        k = site - len(self.sites)
+        if k >= self.frame.c.ncall_sites:
             return None, None, None
-        return self.position(self.sites[site].instruction.loc)
+        call = self.frame.call_sites[k]
+        locs = [self.sites[call.site].instruction.loc]
+        blocks = self.frame.kernel.program.blocks
+        for back in call.back[: call.depth]:
+            resumed = blocks[back].resume
+            locs.append(resumed.loc if resumed is not None else None)
+        for loc in locs:
+            found = source(loc, self.main)
+            if found is not None and found.file == self.main:
+                return self.position(found)
+        return self.position(locs[0])
 
     def position(self, loc: Loc | None) -> tuple[str | None, int | None, int | None]:
         """File name, line and column of a position."""

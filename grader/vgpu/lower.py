@@ -704,10 +704,19 @@ class Lowering:
         if block.id == self.body.first and not self.body.function.entry:
             calls.prologue(self)
         if block.resume is not None:
-            calls.resume(self, block.resume)
+            self._resume(block.resume)
         for i in block.instructions:
             self.instruction(i)
         self._terminate(block)
+
+    def _resume(self, i: Instruction) -> None:
+        """First code after a wait that gives something back."""
+        if i.op == "call":
+            calls.resume(self, i)
+            return
+        from grader.vgpu.lower_sync import take_barrier_result
+
+        take_barrier_result(self, i)
 
     def _count(self, block: Block) -> None:
         e = self.e

@@ -33,6 +33,7 @@ DEFAULT_FUEL = 400_000_000
 QUANTUM = 20_000
 HEAP_BUFFERS = 4096
 MAX_FAULTS = 512
+MAX_CALL_SITES = 4096
 TEXT_BYTES = 1 << 20
 ARRAYS = 4096
 
@@ -74,6 +75,16 @@ class _Site(ctypes.Structure):
         ("vector", ctypes.c_uint32),
         ("block", ctypes.c_uint32),
         ("kind", ctypes.c_uint32),
+    )
+
+
+class CCallSite(ctypes.Structure):
+    """`CallSite` of runtime/engine.h."""
+
+    _fields_ = (
+        ("site", ctypes.c_uint32),
+        ("depth", ctypes.c_uint32),
+        ("back", ctypes.c_uint32 * 4),
     )
 
 
@@ -123,7 +134,8 @@ class CLaunch(ctypes.Structure):
         ("l2_hits", _U64), ("dram_read_sectors", _U64), ("dram_write_sectors", _U64),
         ("stop", _U32), ("total_warps", _U32), ("threads_per_block", _U32), ("started", _U32),
         ("sync", _P), ("nsync", _U64), ("sync_capacity", _U64), ("grid_workspace", _U64),
-        ("live_clock", _U64), ("arena", _P), ("arena_left", _U64),
+        ("live_clock", _U64), ("arena", _P), ("arena_left", _U64), ("call_sites", _P),
+        ("ncall_sites", _U64),
     )  # fmt: skip
 
 
@@ -321,6 +333,8 @@ class _Frame:
             c.pd_offsets, c.pd_list = self.pd_offsets.ctypes.data, self.pd_list.ctypes.data
         self.faults = (CFault * MAX_FAULTS)()
         c.faults, c.max_faults = ctypes.addressof(self.faults), MAX_FAULTS
+        self.call_sites = (CCallSite * MAX_CALL_SITES)()
+        c.call_sites = ctypes.addressof(self.call_sites)
         self.text = np.zeros(TEXT_BYTES, np.uint8)
         c.text, c.text_capacity = self.text.ctypes.data, TEXT_BYTES
         self.counters = np.zeros((c.nblocks, 3), np.uint64)

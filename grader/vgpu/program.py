@@ -340,7 +340,7 @@ def _cut(program: Program, body: Body) -> None:
             fresh()
             if fresh_from.follow < 0 and i.op not in ("ret", "exit", "trap", "brx"):
                 fresh_from.follow = current.id
-            if i.op == "call":
+            if i.op == "call" or (is_barrier(i) and "red" in i.mods):
                 current.resume = unguarded
                 if skipping is not None:
                     # Lanes that stepped over the call must not pick up its results.

@@ -48,9 +48,9 @@ enum Ended { FINISHED, ENDED_TRAP, ENDED_ASSERTION, ENDED_FUEL, ENDED_DEADLOCK, 
 /* One memory access of a thread, for the race check: who, when (its warp's clock), where. */
 typedef struct { u32 thread, clock, site; } Stamp;
 typedef struct Reader { Stamp at; struct Reader *next; } Reader;
-typedef struct { Stamp write; Stamp read; u32 flags, serial; Reader *more; } Cell;
-enum CellFlag { HAS_WRITE = 1, HAS_READ = 2, WRITE_ATOMIC = 4, READ_ATOMIC = 8, WRITE_VOLATILE = 16,
-                READ_VOLATILE = 32, IN_FLIGHT = 64 };
+typedef struct { Stamp write, atomic, read; u32 flags, serial, pad; Reader *more; } Cell;
+enum CellFlag { HAS_WRITE = 1, HAS_READ = 2, HAS_ATOMIC = 4, WRITE_VOLATILE = 16, READ_VOLATILE = 32,
+                IN_FLIGHT = 64 };
 
 /* What is known about every byte of a region: `init` one byte each (null: all written), `cells`
    one per (1 << shift) bytes. */
@@ -110,7 +110,8 @@ typedef struct Warp {
   u32 *vc;                   /* [nwarps]: clocks of this block's warps known to precede */
   u32 (*lane_vc)[LANES];     /* [lane][lane] */
   u32 *gvc, *fence_gvc, *pending_gvc;  /* [total warps] or null */
-  u32 fence_clock, fenced;
+  u32 *fence_block;           /* [nwarps]: what a fence for the block alone published */
+  u32 fenced, pad1;
   struct Async *async;       /* copies in flight */
   u32 async_count, async_capacity;
   u32 groups[LANES];
@@ -148,6 +149,10 @@ typedef struct Block {
   u64 l1_tags[1024];         /* 128-byte lines, direct mapped; low 4 bits: sectors present */
   struct Block *next;
 } Block;
+
+/* A site reached through calls: `id` nsites + k stands for the k-th of these. */
+typedef struct { u32 site, depth, back[4]; } CallSite;
+#define MAX_CALL_SITES 4096
 
 typedef struct Launch {
   Buffer **slots;
@@ -190,8 +195,13 @@ typedef struct Launch {
   u64 live_clock;
   struct Chunk *arena;
   u64 arena_left;
+  CallSite *call_sites;
+  u64 ncall_sites;
 } Launch;
 
-typedef struct Sync { u64 address; u32 *vc; } Sync;
+/* What a release at an address published: to the whole grid, and to one block only. */
+typedef struct Sync { u64 address; u32 *vc, *block_vc; u32 block; } Sync;
+
+
 
 #endif

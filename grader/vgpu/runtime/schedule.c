@@ -7,9 +7,24 @@ static void note_where(Warp *w, u32 lane, u32 *block, u32 *thread) {
   }
 }
 
+/* The site as the lane's calls reach it, so that code of a library names its caller. */
+static u32 call_site(Warp *w, u32 lane, u32 site) {
+  Launch *L = w->launch;
+  u32 depth = w->depth[lane];
+  if (!depth || site >= L->nsites) return site;
+  CallSite c = {site, depth < 4 ? depth : 4, {0}};
+  for (u32 k = 0; k < c.depth; k++) c.back[k] = w->stack[(depth - 1 - k) * LANES + lane];
+  for (u64 k = L->ncall_sites; k-- > 0;)
+    if (!memcmp(&L->call_sites[k], &c, sizeof c)) return (u32)(L->nsites + k);
+  if (L->ncall_sites == MAX_CALL_SITES) return site;
+  L->call_sites[L->ncall_sites] = c;
+  return (u32)(L->nsites + L->ncall_sites++);
+}
+
 static Fault *report(Warp *w, u32 kind, u32 severity, u32 site, u32 lane, u32 access, u32 space,
                      u32 buffer, u64 address, u32 size, u32 count) {
   Launch *L = w->launch;
+  site = call_site(w, lane, site);
   for (u64 k = 0; k < L->nfaults; k++) {
     Fault *f = &L->faults[k];
     if (f->kind == kind && f->site == site && f->buffer == buffer && f->severity == severity &&
@@ -30,7 +45,7 @@ static Fault *report(Warp *w, u32 kind, u32 severity, u32 site, u32 lane, u32 ac
 static void stop(Warp *w, u32 ended, u32 site, u32 lane) {
   Launch *L = w->launch;
   if (L->stop) return;
-  L->stop = 1, L->ended = ended, L->ended_site = site;
+  L->stop = 1, L->ended = ended, L->ended_site = call_site(w, lane, site);
   note_where(w, lane, L->ended_block, L->ended_thread);
 }
 
@@ -325,7 +340,7 @@ u32 rt_warp_sync(Warp *w, u32 mask, u32 site) {
                       w->sync_need[__builtin_ctz(outside)], 0, (u32)__builtin_popcount(outside));
     if (f) f->code = 1;
   }
-  u32 past = ran_past(w, need & w->first_live & ~w->live, w->launch->sites[site].block);
+  u32 past = need & w->first_live & ~w->live;
   if (absent | past) {
     Fault *f = report(w, WARP_MASK, ERROR, site, (u32)__builtin_ctz(group), READ, GENERIC, 0, need,
                       0, (u32)__builtin_popcount(group));
@@ -368,7 +383,7 @@ static void warp_free(Launch *L, Warp *w) {
   }
   (void)L;
   free(w->local), free(w->local_init), free(w->visited), free(w->vc), free(w->lane_vc);
-  free(w->gvc), free(w->fence_gvc), free(w->pending_gvc), free(w->async), free(w);
+  free(w->gvc), free(w->fence_gvc), free(w->pending_gvc), free(w->fence_block), free(w->async), free(w);
 }
 
 static Warp *warp_new(Launch *L, Block *B, u32 k, Warp *w) {
@@ -404,8 +419,8 @@ static Warp *warp_new(Launch *L, Block *B, u32 k, Warp *w) {
     memset(w->visited, 0, L->nblocks * sizeof(u32));
     memset(w->vc, 0, B->nwarps * sizeof(u32));
     memset(w->lane_vc, 0, LANES * sizeof *w->lane_vc);
-    free(w->gvc), free(w->fence_gvc), free(w->pending_gvc);
-    w->gvc = w->fence_gvc = w->pending_gvc = 0;
+    free(w->gvc), free(w->fence_gvc), free(w->pending_gvc), free(w->fence_block);
+    w->gvc = w->fence_gvc = w->pending_gvc = w->fence_block = 0;
   }
   u8 *regs = (u8 *)w + W_REGS;
   memset(regs, 0, L->zero_bytes);
@@ -413,7 +428,7 @@ static Warp *warp_new(Launch *L, Block *B, u32 k, Warp *w) {
   w->live = w->first_live;
   w->waiting = w->wait_barrier = w->wait_sync = w->rotate = w->forced = w->next = 0;
   w->budget = L->quantum;
-  w->clock = 1, w->fence_clock = 0, w->fenced = 0;
+  w->clock = 1, w->fenced = 0;
   w->async_count = 0;
   memset(w->origin_site, 0, sizeof w->origin_site);
   memset(w->groups, 0, sizeof w->groups);
@@ -500,18 +515,25 @@ static int run_block(Launch *L, Block *B) {
     u32 runnable = 0;
     for (u32 k = 0; k < B->nwarps; k++) runnable |= B->warps[k]->live & ~B->warps[k]->waiting;
     if (!runnable && !force_warp_wait(B)) {
-      for (u32 k = 0; k < B->nwarps; k++) {
-        Warp *w = B->warps[k];
-        if (!w->wait_barrier) continue;
-        u32 lane = (u32)__builtin_ctz(w->wait_barrier);
-        Barrier *b = &B->barriers[w->barrier_id[lane]];
-        Fault *f = report(w, DEADLOCK, ERROR, b->site, lane, READ, GENERIC, 0, 0, 0, 1);
-        for (u32 id = 0; f && id < 16; id++)
-          if (B->barriers[id].arrived && B->barriers[id].site != b->site)
-            f->has_other = 1, f->other_site = B->barriers[id].site;
-        stop(w, ENDED_DEADLOCK, b->site, lane);
-        return -1;
+      Warp *last = 0;
+      u32 waits = 0;
+      for (u32 id = 0; id < 16; id++) waits += B->barriers[id].arrived != 0;
+      for (u32 id = 0; id < 16; id++) {
+        Barrier *b = &B->barriers[id];
+        for (u32 k = 0; k < B->nwarps && b->arrived; k++) {
+          Warp *w = B->warps[k];
+          if (!(b->mask[k] & w->wait_barrier)) continue;
+          u32 lane = (u32)__builtin_ctz(b->mask[k] & w->wait_barrier);
+          last = w;
+          Fault *f = report(w, DEADLOCK, ERROR, b->site, lane, READ, GENERIC, 0, 0, 0, 1);
+          for (u32 j = 0; f && waits > 1 && j < 16; j++)
+            if (j != id && B->barriers[j].arrived)
+              f->has_other = 1, f->other_site = B->barriers[j].site;
+          break;
+        }
       }
+      if (last) stop(last, ENDED_DEADLOCK, B->barriers[last->barrier_id[__builtin_ctz(last->wait_barrier)]].site,
+                     (u32)__builtin_ctz(last->wait_barrier));
       return -1;
     }
     if (spinning && !ran) return 0;

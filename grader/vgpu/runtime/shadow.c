@@ -24,7 +24,7 @@ void shadow_free(Shadow *s) {
 static void shadow_finish(Launch *L) {
   for (u64 k = 0; k < L->nslots; k++)
     if (L->slots[k]) shadow_free(&L->slots[k]->shadow);
-  for (u64 k = 0; k < L->nsync; k++) free(L->sync[k].vc);
+  for (u64 k = 0; k < L->nsync; k++) free(L->sync[k].vc), free(L->sync[k].block_vc);
   free(L->sync);
   L->sync = 0, L->nsync = L->sync_capacity = 0;
   while (L->arena) {
@@ -161,17 +161,29 @@ static Sync *sync_at(Launch *L, u64 address, int make) {
     L->sync = realloc(L->sync, L->sync_capacity * sizeof(Sync));
   }
   Sync *s = &L->sync[L->nsync++];
-  s->address = address, s->vc = 0;
+  memset(s, 0, sizeof *s);
+  s->address = address;
   return s;
 }
 
+static u32 *copied(const u32 *from, u32 n) {
+  u32 *out = malloc(n * sizeof(u32));
+  memcpy(out, from, n * sizeof(u32));
+  return out;
+}
+
+/* Site vector: 1 for the block, 2 and more for the device. */
 void rt_fence(Warp *w, u32 mask, u32 site) {
-  (void)mask;
   if (!mask) return;
   w->launch->stats[site].requests++;
-  free(w->fence_gvc);
-  w->fence_gvc = knowledge(w);
-  w->fenced = 1;
+  if (w->launch->sites[site].vector > 1) {
+    free(w->fence_gvc);
+    w->fence_gvc = knowledge(w);
+    w->fenced = 1;
+  }
+  free(w->fence_block);
+  w->fence_block = copied(w->vc, w->nwarps);
+  w->fence_block[w->warpid] = w->clock;
   w->clock++;
   if (w->pending_gvc) {
     absorb(w, w->pending_gvc);
@@ -182,15 +194,31 @@ void rt_fence(Warp *w, u32 mask, u32 site) {
 
 static void published(Warp *w, u64 address, u32 flags) {
   Launch *L = w->launch;
-  if (flags & RELEASE) {
+  Sync *s = 0;
+  if (flags & RELEASE && !(flags & CTA)) {
     u32 *all = knowledge(w);
-    Sync *s = sync_at(L, address, 1);
+    s = sync_at(L, address, 1);
     if (s) join(&s->vc, all, L->total_warps);
     free(all);
     w->clock++;
   } else if (w->fenced) {
-    Sync *s = sync_at(L, address, 1);
+    s = sync_at(L, address, 1);
     if (s) join(&s->vc, w->fence_gvc, L->total_warps);
+  }
+  if (!(flags & RELEASE) && !w->fence_block) return;
+  if (!s) s = sync_at(L, address, 1);
+  if (!s) return;
+  if (s->block != w->block->linear + 1) {
+    free(s->block_vc);
+    s->block_vc = 0, s->block = w->block->linear + 1;
+  }
+  if (flags & RELEASE) {
+    u32 *own = copied(w->vc, w->nwarps);
+    own[w->warpid] = w->clock++;
+    join(&s->block_vc, own, w->nwarps);
+    free(own);
+  } else {
+    join(&s->block_vc, w->fence_block, w->nwarps);
   }
 }
 
@@ -200,6 +228,9 @@ static void observed(Warp *w, u64 address, int now) {
   if (!s) return;
   if (now) absorb(w, s->vc);
   else join(&w->pending_gvc, s->vc, L->total_warps);
+  if (s->block == w->block->linear + 1 && s->block_vc)
+    for (u32 k = 0; k < w->nwarps; k++)
+      if (k != w->warpid && s->block_vc[k] > w->vc[k]) w->vc[k] = s->block_vc[k];
 }
 
 /* -- races -------------------------------------------------------------------------------------- */
@@ -226,10 +257,9 @@ static void against(Warp *w, u32 lane, u32 site, u32 access, u32 strong, const P
   if (access == ATOMIC || other_access == ATOMIC) {
     int weak_read = access == READ ? !strong : other_access == READ ? !other_strong : 1;
     if (!weak_read) severity = NOTE;
-  } else if (strong && other_strong) {
-    /* Two volatile or relaxed accesses: a protocol, not a slip. */
-    if (severity == ERROR && !both_write) return;
-    if (severity == ERROR) severity = NOTE;
+  } else if (strong && other_strong && w->launch->nsync && sync_at(w->launch, a, 0)) {
+    /* Volatile accesses to a flag that is set behind a fence: a protocol, not a slip. */
+    return;
   }
   race(w, lane, site, access, P, a, size, severity, other, other_access,
        (u32)(r | (same_value ? 16 : 0)));
@@ -242,7 +272,7 @@ static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, cons
   Launch *L = w->launch;
   Cell *c = cells(s, P->offset, size);
   u32 n = size >> s->shift ? size >> s->shift : 1;
-  Stamp now = {thread_of(w, lane), w->clock, site};
+  Stamp now = {thread_of(w, lane), w->clock, call_site(w, lane, site)};
   u32 strong = flags & (VOLATILE | RELAXED | ACQUIRE | RELEASE) ? 1 : 0;
   for (u32 k = 0; k < n; k++, c++) {
     if (c->flags & IN_FLIGHT) {
@@ -254,12 +284,13 @@ static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, cons
       continue;
     }
     if (c->flags & HAS_WRITE && c->write.thread != now.thread) {
-      int same_instruction = access != READ && c->serial == w->serial && c->write.site == site &&
-                             relation(w, lane, c->write) == SAME_WARP;
-      against(w, lane, site, access, strong, P, a, size, c->write,
-              c->flags & WRITE_ATOMIC ? ATOMIC : WRITE, (c->flags & WRITE_VOLATILE) != 0,
-              same_value, same_instruction);
+      int same_instruction = access == WRITE && c->serial == w->serial &&
+                             c->write.site == now.site && relation(w, lane, c->write) == SAME_WARP;
+      against(w, lane, site, access, strong, P, a, size, c->write, WRITE,
+              (c->flags & WRITE_VOLATILE) != 0, same_value, same_instruction);
     }
+    if (c->flags & HAS_ATOMIC && access != ATOMIC && c->atomic.thread != now.thread)
+      against(w, lane, site, access, strong, P, a, size, c->atomic, ATOMIC, 1, same_value, 0);
     if (access == READ) {
       if (c->flags & HAS_READ && c->read.thread != now.thread &&
           relation(w, lane, c->read) != ORDERED) {
@@ -286,10 +317,15 @@ static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, cons
         if (r->at.thread != now.thread)
           against(w, lane, site, access, strong, P, a, size, r->at, READ, read_strong, 0, 0);
     }
+    if (access == ATOMIC) {
+      c->atomic = now;
+      c->flags |= HAS_ATOMIC;
+      continue;
+    }
     c->write = now;
     c->serial = w->serial;
     c->more = 0;
-    c->flags = HAS_WRITE | (access == ATOMIC ? WRITE_ATOMIC : 0) | (strong ? WRITE_VOLATILE : 0);
+    c->flags = HAS_WRITE | (strong ? WRITE_VOLATILE : 0);
   }
 }
 

@@ -1,7 +1,7 @@
 /* Operations between the lanes of a warp (PTX ISA 9.7.9.6, 9.7.13.9-9.7.13.12). */
 
 u32 rt_shfl(Warp *w, u32 mask, u32 site) {
-  u32 mode = w->launch->sites[site].vector, inside = 0, undefined = 0, absent = 0;
+  u32 mode = w->launch->sites[site].vector, inside = 0, undefined = 0;
   u32 shadow = w->launch->checks ? w->scratch[SHADOW_ROW][0] : 0;
   u32 out[LANES];
   for (u32 l = 0; l < LANES; l++) {
@@ -19,10 +19,10 @@ u32 rt_shfl(Warp *w, u32 mask, u32 site) {
     j &= 31;
     out[l] = w->scratch[0][j];
     if (ok) inside |= 1u << l;
-    if (mask >> l & 1 && !(mask >> j & 1)) undefined |= 1u << l, absent = 1u << j;
-    if (shadow >> j & 1) undefined |= 1u << l;
+    /* Lanes that left are a fault of the mask already; those of a short warp never were. */
+    if (mask >> l & 1 && !(mask >> j & 1) && !(w->first_live >> j & 1)) undefined |= 1u << l;
+    if (shadow & mask & 1u << j) undefined |= 1u << l;
   }
-  (void)absent;
   memcpy(w->scratch[4], out, sizeof out);
   if (w->launch->checks) w->scratch[SHADOW_ROW][0] = undefined;
   w->launch->stats[site].requests++;
