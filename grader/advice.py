@@ -41,7 +41,9 @@ def next_step(
     case = next((case for case in cases if case.verdict is verdict), None)
     if case is None:
         return ""
-    fault = next((f for f in case.faults if _leads(f, verdict)), None)
+    leading = [f for case in cases for f in case.faults if _leads(f, verdict)]
+    # An empty buffer shows that there is no guard, but a full one shows which element is too far.
+    fault = next((f for f in leading if f.extent != 0), next(iter(leading), None))
     if fault is not None:
         return of_fault(fault, source)
     if verdict is Verdict.TIMED_OUT:

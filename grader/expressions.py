@@ -8,6 +8,7 @@ ever executed.
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -64,6 +65,7 @@ def ratio(text: str, values: Mapping[str, float]) -> Fraction | None:
         return None
 
 
+@functools.cache
 def _parse(text: str) -> ast.expr:
     if len(text) > LONGEST:
         raise ExpressionError(f"an expression has at most {LONGEST} characters, this {len(text)}")

@@ -24,7 +24,6 @@ from grader import (
     devices,
     feedback,
     judge,
-    notes,
     reference,
     sandbox,
     submission,
@@ -160,9 +159,6 @@ def _grade(
         _result, assignment, handed_in=handed_in, language=name, started=started
     )
     module = language_module(name)
-    missing = module.missing()
-    if missing is not None:
-        return result(Verdict.NOT_GRADABLE, reason=missing, next_step=_elsewhere(name))
     builds: tuple[Build, ...] = ()
     try:
         task = Task.of(assignment, name, small=small, jobs=jobs)
@@ -177,7 +173,10 @@ def _grade(
         graded = _best_build(task, artefact, known, source, step)
     except NotGradableError as error:
         return result(
-            Verdict.NOT_GRADABLE, builds=builds, reason=error.message, next_step=error.hint
+            Verdict.NOT_GRADABLE,
+            builds=builds,
+            reason=error.message,
+            next_step=error.hint or _elsewhere(name),
         )
     except InternalError as error:
         return result(
@@ -322,6 +321,8 @@ def _notes(assignment: Assignment, handed_in: Submission | None) -> Notes | None
         return None
     if handed_in.notes is None:
         return Notes(file=None)
+    from grader import notes  # its facts take longer to load than most kernels to grade
+
     return notes.check_text(handed_in.notes.text or "", handed_in.notes.name, assignment.notes)
 
 

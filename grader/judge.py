@@ -13,13 +13,14 @@ from grader import check, verdict
 from grader.assignment_schema import Assignment, Case
 from grader.cases import Expected, expected
 from grader.result import CaseResult, Fault, Mismatch, OutputMap, Severity, Verdict
-from grader.run import Run, Task, Work
+from grader.run import FUEL_FLOOR, FUEL_MULTIPLE, Run, Task, Work
 
 FROM_ANY_BUILD = ("trap", "assertion", "fuel", "deadlock", "time")
 """Ways to end that count in a build for checking too; what it cannot execute says nothing."""
 
 ENDED_BADLY = {
-    "fuel": "it executed more instructions than 200 times what the reference needs",
+    "fuel": f"it used up its budget of instructions, {FUEL_MULTIPLE} times what the reference "
+    f"kernel executes and at least {FUEL_FLOOR:,} per launch",
     "time": "it ran out of time",
 }
 

@@ -16,12 +16,7 @@ from grader.devices import virtual
 from grader.errors import AssignmentError
 from grader.languages import Artefact, language
 from grader.result import Record, ReferenceRun
-from grader.run import Task, plan
-
-FUEL_FLOOR = 4_000_000
-FUEL_MULTIPLE = 200
-"""Fuel of a launch in warp instructions: 200 times the reference's count under the same build,
-at least 4 million. One thread doing the work of all needs some 32 times a good kernel's count."""
+from grader.run import FUEL_FLOOR, FUEL_MULTIPLE, Task, plan
 
 REFERENCE_FUEL = 20_000_000_000
 """A reference's own budget: only a reference that hangs meets it."""

@@ -82,24 +82,26 @@ class Fault(Record):
     access: Literal["read", "write", "atomic"] | None = Field(
         None, description="what the access did; null where the finding is no access"
     )
-    space: str | None = Field(None, description="global, shared, local, const or param")
+    space: str | None = Field(default=None, description="global, shared, local, const or param")
     buffer: str | None = Field(
         None, description="the buffer's name in the assignment, or the array's in the source"
     )
     index: int | None = Field(
         None, description="the element that was touched, from 0; may be negative"
     )
-    extent: int | None = Field(None, description="how many elements the buffer has")
-    size_bytes: int | None = Field(None, description="size of one lane's access")
-    file: str | None = Field(None, description="as the submission names it")
+    extent: int | None = Field(default=None, description="how many elements the buffer has")
+    size_bytes: int | None = Field(default=None, description="size of one lane's access")
+    file: str | None = Field(default=None, description="as the submission names it")
     line: int | None = None
     column: int | None = None
-    block: Dim3 | None = Field(None, description="block of the first such access (x, y, z)")
-    thread: Dim3 | None = Field(None, description="thread of the first such access (x, y, z)")
-    other: Place | None = Field(None, description="the other half of a race")
-    count: int = Field(1, description="how many lane accesses of this line did the same")
+    block: Dim3 | None = Field(default=None, description="block of the first such access (x, y, z)")
+    thread: Dim3 | None = Field(
+        default=None, description="thread of the first such access (x, y, z)"
+    )
+    other: Place | None = Field(default=None, description="the other half of a race")
+    count: int = Field(default=1, description="how many lane accesses of this line did the same")
     message: str = Field(description="what happened, expected first; without the place")
-    advice: str | None = Field(None, description="what to do about it")
+    advice: str | None = Field(default=None, description="what to do about it")
 
 
 class Diagnostic(Record):
@@ -119,9 +121,9 @@ class Build(Record):
     compiler: str
     version: str
     ok: bool
-    options: tuple[str, ...] = Field((), description="as the compiler was asked")
+    options: tuple[str, ...] = Field(default=(), description="as the compiler was asked")
     diagnostics: tuple[Diagnostic, ...] = ()
-    log: str = Field("", description="what the compiler printed")
+    log: str = Field(default="", description="what the compiler printed")
     seconds: float = 0.0
 
 
@@ -182,7 +184,7 @@ class Timing(Record):
     )
     device: str = Field(description="whose time it is")
     nanoseconds: float
-    bound: str | None = Field(None, description="what bounds the kernel")
+    bound: str | None = Field(default=None, description="what bounds the kernel")
     ratio_to_reference: float | None = Field(
         None, description="time over that of the reference on the same case"
     )
@@ -209,18 +211,20 @@ class CaseResult(Record):
     sizes: dict[str, int] = Field(
         default_factory=dict, description="the case's sizes; empty where they are not shown"
     )
-    hidden: bool = Field(False, description="its numbers are not shown")
-    weight: int = Field(1, description="share of the points that go by case")
+    hidden: bool = Field(default=False, description="its numbers are not shown")
+    weight: int = Field(default=1, description="share of the points that go by case")
     faults: tuple[Fault, ...] = ()
-    mismatch: Mismatch | None = Field(None, description="the first wrong output")
-    maps: tuple[OutputMap, ...] = Field((), description="where wrong and unwritten elements stand")
+    mismatch: Mismatch | None = Field(default=None, description="the first wrong output")
+    maps: tuple[OutputMap, ...] = Field(
+        default=(), description="where wrong and unwritten elements stand"
+    )
     metrics: Metrics | None = None
     timing: Timing | None = None
     reference: ReferenceRun | None = Field(
         None, description="what the reference kernel of the language did on the case"
     )
-    printed: str = Field("", description="what the kernel printed")
-    reason: str = Field("", description="why it ended as it did, where faults do not say")
+    printed: str = Field(default="", description="what the kernel printed")
+    reason: str = Field(default="", description="why it ended as it did, where faults do not say")
     seconds: float = 0.0
 
 
@@ -262,7 +266,7 @@ class NoteEntry(Record):
     version: str | None = None
     verdict: Literal["right", "partly", "wrong", "unknown"]
     claims: tuple[NoteClaim, ...] = ()
-    citation: str | None = Field(None, description="where the framework really has it")
+    citation: str | None = Field(default=None, description="where the framework really has it")
     line: int | None = None
 
 
@@ -280,7 +284,7 @@ class SourceFile(Record):
     name: str
     sha256: str
     language: str | None = None
-    text: str | None = Field(None, description="the source as it was graded")
+    text: str | None = Field(default=None, description="the source as it was graded")
 
 
 class Result(Record):
@@ -292,11 +296,11 @@ class Result(Record):
     device: str
     verdict: Verdict
     reason: str = Field(description="one sentence")
-    next_step: str = Field("", description="what the student does next")
+    next_step: str = Field(default="", description="what the student does next")
     score: Score
     builds: tuple[Build, ...] = ()
     cases: tuple[CaseResult, ...] = ()
-    notes: Notes | None = Field(None, description="null where the assignment asks for none")
+    notes: Notes | None = Field(default=None, description="null where the assignment asks for none")
     submission_sha256: str = Field(description="over names and contents of the files that count")
     files: tuple[SourceFile, ...] = ()
     mentions: tuple[str, ...] = Field(
@@ -308,7 +312,7 @@ class Result(Record):
     versions: dict[str, str] = Field(
         default_factory=dict, description="what decides a grade, with exact versions"
     )
-    created: str = Field("", description="when it was graded (UTC)")
-    seconds: float = Field(0.0, description="how long grading took")
+    created: str = Field(default="", description="when it was graded (UTC)")
+    seconds: float = Field(default=0.0, description="how long grading took")
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

@@ -15,6 +15,11 @@ from grader.errors import NotGradableError
 from grader.languages import Artefact, Contract
 from grader.result import Dim3, Fault, Metrics, Record
 
+FUEL_FLOOR = 1_000_000
+FUEL_MULTIPLE = 100
+"""Fuel of a launch in warp instructions: 100 times the reference's count under the same build, at
+least a million. One thread that does the work of all needs some 32 times a good kernel's count."""
+
 Order = Literal["forward", "reversed"]
 Checks = Literal["all", "bounds"]
 Ended = Literal[

@@ -179,6 +179,7 @@ def _request(works: Sequence[Work], share: Sequence[int]) -> tuple[dict[str, Any
         asked.append(
             {
                 "work": i,
+                "case": work.case,
                 "values": work.values,
                 "checks": work.checks,
                 "fuel": work.fuel,
@@ -256,9 +257,17 @@ def run_job(request: dict[str, Any], blobs: list[bytes]) -> Generator[Answered, 
 
     if not virtual_child.use_cache(request["cache"]):
         return {"needs": "runtime"}, []
+    spent: set[str] = set()
     for work in request["works"]:
         started = time.perf_counter()
-        header, outputs = virtual_child.run(work, blobs)
+        if work["case"] in spent:
+            # The verdict is decided; another build would use up its budget as well.
+            answer: Answered = virtual_child.not_run("fuel"), []
+        else:
+            answer = virtual_child.run(work, blobs)
+        header, outputs = answer
+        if header["ended"] == "fuel":
+            spent.add(work["case"])
         yield {**header, "work": work["work"], "seconds": time.perf_counter() - started}, outputs
     return virtual_child.made()
 

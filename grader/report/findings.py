@@ -7,15 +7,14 @@ from grader.verdict import VERDICT_OF_FAULT
 
 
 class Finding(Record):
-    """One fault as it stands in the report: the first of its kind, line and buffer, and where else.
+    """One fault as it stands in the report: a telling one of its kind, line and buffer.
 
-    `cases` names every case that showed it; `count` adds their counts.
+    `cases` names every case that showed it, first the one whose fault this is.
     """
 
     fault: Fault
     verdict: Verdict | None
     cases: tuple[str, ...]
-    count: int
 
 
 def findings(result: Result) -> tuple[Finding, ...]:
@@ -31,14 +30,24 @@ def findings(result: Result) -> tuple[Finding, ...]:
             groups.setdefault(key, []).append((case, fault))
     found = [
         Finding(
-            fault=members[0][1],
+            fault=_telling(members),
             verdict=_verdict(members[0][1]),
-            cases=tuple(dict.fromkeys(case.name for case, _ in members)),
-            count=sum(fault.count for _, fault in members),
+            cases=_cases(members),
         )
         for members in groups.values()
     ]
     return tuple(sorted(found, key=_order))
+
+
+def _cases(members: list[tuple[CaseResult, Fault]]) -> tuple[str, ...]:
+    told = _telling(members)
+    first = next(case.name for case, fault in members if fault is told)
+    return tuple(dict.fromkeys((first, *(case.name for case, _ in members))))
+
+
+def _telling(members: list[tuple[CaseResult, Fault]]) -> Fault:
+    """The fault that shows the mistake best: the first one in a buffer that has elements."""
+    return next((fault for _, fault in members if fault.extent != 0), members[0][1])
 
 
 def _verdict(fault: Fault) -> Verdict | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
+import functools
+from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from grader import cache
 from grader.report import code, pictures, words
 from grader.report.findings import excerpt, findings, leading_case, leading_fault, source
 from grader.report.messages import about
@@ -47,7 +49,7 @@ def render(result: Result) -> str:
     )
 
 
-@cache
+@functools.cache
 def _template() -> Template:
     environment = Environment(
         loader=PackageLoader("grader.report"),
@@ -55,6 +57,7 @@ def _template() -> Template:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=FileSystemBytecodeCache(str(_compiled())),
     )
     environment.filters["clean"] = words.clean
     environment.filters["safe_code"] = code.safe
@@ -62,6 +65,13 @@ def _template() -> Template:
         environment.get_template("report.css").render()  # our own file, nothing of a student in it
     )
     return environment.get_template("report.html.j2")
+
+
+def _compiled() -> Path:
+    """Where Jinja keeps compiled templates: compiling them anew takes longer than a report."""
+    folder = cache.root() / "templates"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _tone(verdict: Verdict) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grader.result import CaseResult, Fault, Result, Score, Timing, Verdict
+from grader.verdict import VERDICT_OF_FAULT
 
 TITLES: dict[Verdict, str] = {
     Verdict.GRADER_ERROR: "the grader failed",
@@ -69,12 +70,16 @@ def sizes(case: CaseResult) -> str:
 
 
 def what_happened(case: CaseResult) -> str:
-    """One clause on a case: its first wrong element, its first error, or its reason."""
+    """One clause on a case: its worst error without thread and count, its first wrong element, or
+    its reason."""
+    errors = [fault for fault in case.faults if fault.severity == "error"]
+    leading = [f for f in errors if VERDICT_OF_FAULT[f.kind] is case.verdict]
+    if leading:
+        fault = leading[0]
+        message = fault.message.partition(" (block ")[0]
+        return f"line {fault.line}: {message}" if fault.line else message
     if case.mismatch is not None:
         return case.mismatch.message
-    fault = next((f for f in case.faults if f.severity == "error"), None)
-    if fault is not None:
-        return fault_text(fault)
     return case.reason
 
 
