@@ -5,6 +5,7 @@ Why it must fail: what cannot be compiled is not a kernel.
 Expect: build_failed
 """
 
+
 class Anything:
     """Says yes."""
 

@@ -1,0 +1,16 @@
+// Attack: none: a control, an honest mistake.
+// Why it must fail: it is wrong, and loses what a wrong kernel loses.
+// Expect: wrong_answer
+
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vec_add(device const float* A [[buffer(0)]],
+                    device const float* B [[buffer(1)]],
+                    device float* C [[buffer(2)]],
+                    constant uint& N [[buffer(3)]],
+                    uint i [[thread_position_in_grid]]) {
+    if (i < N) {
+        C[i] = A[i] - B[i];
+    }
+}

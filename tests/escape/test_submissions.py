@@ -1,0 +1,94 @@
+"""Hostile submissions, through the whole line: each file of `submissions/` says what it tries.
+
+The assertion is always the same: the verdict is one that its header allows, it earns no more than
+honest work, the grader lives, and nothing is left. Two controls per language keep the rest honest:
+a right kernel that is accepted and a wrong one that is not.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from grader import assignment as assignments
+from grader import cache, grade
+from grader.languages import language
+from grader.result import Verdict
+from grader.sandbox import Limits
+
+ASSIGNMENT = "assignment3"
+HERE = Path(__file__).parent / "submissions"
+LANGUAGES = {"cuda_c": "cuda-c", "triton": "triton", "metal": "metal"}
+FILES = sorted(path for folder in LANGUAGES for path in (HERE / folder).iterdir())
+SHORT = Limits(
+    wall_seconds=8, cpu_seconds=8, memory_bytes=1 << 30, disk_bytes=1 << 28, output_bytes=1 << 26
+)
+ESCAPED = Path("/tmp/grade-escaped")
+
+
+def header(path):
+    """What the file says of itself: attack, reason and the verdicts that it may get."""
+    text = re.sub(r"^// ?", "", path.read_text(), flags=re.MULTILINE)
+    found = re.match(
+        r'(?:""")?Attack: (.+?)\s+Why it must fail: (.+?)\s+Expect: ([a-z_ ]+)\n', text, re.DOTALL
+    )
+    assert found, f"{path} has no header"
+    return found[1], found[2], [Verdict(word) for word in found[3].split()]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def line(tmp_path_factory):
+    """A line that builds everything anew, with limits that a test can wait for."""
+    read, write = cache.read, cache.write
+    builds = set(LANGUAGES.values())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cache, "read", lambda k, name: None if k in builds else read(k, name))
+        patch.setattr(cache, "write", lambda k, *rest: None if k in builds else write(k, *rest))
+        for name in builds:
+            module = language(name)
+            if module.missing() is None:
+                patch.setattr(module, "LIMITS", SHORT)
+        patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("scratch")))
+        with grade.warm():
+            yield
+
+
+@functools.cache
+def graded(path, name):
+    if name not in assignments.load(ASSIGNMENT).languages:
+        pytest.skip(f"{ASSIGNMENT} is not set in {name}")
+    if reason := language(name).missing():
+        pytest.skip(f"{name}: {reason}")
+    return grade.submit(ASSIGNMENT, path, language=name, small=True)
+
+
+def points(path, name):
+    return graded(path, name).score.points
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_hostile_submission(path):
+    _, _, allowed = header(path)
+    name = LANGUAGES[path.parent.name]
+    before = sorted(Path(tempfile.gettempdir()).iterdir())
+    result = graded(path, name)
+    assert result.verdict in allowed, result.reason
+    best = points(path.parent / f"control_honest{path.suffix}", name)
+    wrong = points(path.parent / f"control_wrong{path.suffix}", name)
+    got = result.score.points
+    if result.verdict is Verdict.ACCEPTED:
+        assert got <= best
+    elif got is not None:
+        assert got <= wrong < best
+    assert sorted(Path(tempfile.gettempdir()).iterdir()) == before
+    assert not ESCAPED.exists()
+
+
+@pytest.mark.parametrize("folder", LANGUAGES)
+def test_the_controls_are_there(folder):
+    names = {path.stem for path in (HERE / folder).iterdir()}
+    assert {"control_honest", "control_wrong"} <= names
