@@ -89,7 +89,7 @@ class Constant(Section):
     name: str
     default: int = Field(description="its value where the source does not declare it")
     allowed: tuple[int, ...] = Field(
-        (), description="values the source may give it; empty: any whole number"
+        (), description="values the source may give it; empty: from 1 to 2^20"
     )
     languages: tuple[Language, ...] = Field(LANGUAGES, description="languages that have it")
 

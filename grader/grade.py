@@ -41,6 +41,7 @@ from grader.reference import Reference
 from grader.result import (
     Build,
     CaseResult,
+    Diagnostic,
     Notes,
     Result,
     Severity,
@@ -168,6 +169,9 @@ def _grade(
             builds, artefact = module.build(source.text or "", source.name, task.contracts)
             if artefact is None:
                 return _build_failed(result, builds)
+            if problems := _odd_constants(task, artefact, source.name):
+                failed = {"ok": False, "diagnostics": (*builds[0].diagnostics, *problems)}
+                return _build_failed(result, (builds[0].model_copy(update=failed), *builds[1:]))
             step("running the reference")
             known = yardstick.result()
         graded = _best_build(task, artefact, known, source, step)
@@ -338,6 +342,30 @@ def _refused(
         reason=error.message,
         next_step=error.hint,
     )
+
+
+MOST_OF_A_CONSTANT = 1 << 20
+"""Of a constant whose values the assignment does not list: it sizes launches and buffers."""
+
+
+def _odd_constants(task: Task, artefact: Artefact, file: str) -> tuple[Diagnostic, ...]:
+    """Errors for constants to which the source gives a value that no launch can have."""
+    problems: dict[str, Diagnostic] = {}
+    for constant in task.assignment.constants:
+        if task.language not in constant.languages:
+            continue
+        for variant in artefact.variants:
+            value = variant.constants.get(constant.name, constant.default)
+            if constant.allowed:
+                expected = "one of " + ", ".join(map(str, constant.allowed))
+                fits = value in constant.allowed
+            else:
+                expected = f"from 1 to {MOST_OF_A_CONSTANT}"
+                fits = 1 <= value <= MOST_OF_A_CONSTANT
+            if not fits:
+                message = f"expected {constant.name} to be {expected}, found {value}"
+                problems[message] = Diagnostic(file=file, severity="error", message=message)
+    return tuple(problems.values())
 
 
 def _build_failed(result: Callable[..., Result], builds: tuple[Build, ...]) -> Result:

@@ -112,6 +112,9 @@ def _run_share(
         if reply.exit.cause in ("wall_timeout", "cpu_limit"):
             seconds = SHARE_LIMITS.wall_seconds
             return {share[0]: Run("time", f"it was stopped after {seconds:.0f} s")}
+        if reply.exit.cause == "memory":
+            most = SHARE_LIMITS.memory_bytes >> 30
+            return {share[0]: Run("unsupported", f"it needs more than {most} GiB of memory")}
         work = works[share[0]]
         raise InternalError(
             f"the run of case {work.case!r} ended without an answer "

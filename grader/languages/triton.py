@@ -16,8 +16,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import ValidationError
-
 from grader import __version__, cache
 from grader.errors import NotGradableError
 from grader.languages import Artefact, Contract, Parameter, Variant, triton_ptx

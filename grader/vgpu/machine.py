@@ -36,6 +36,8 @@ MAX_FAULTS = 512
 MAX_CALL_SITES = 4096
 TEXT_BYTES = 1 << 20
 ARRAYS = 4096
+LOCAL_BYTES = 512 << 10  # per thread (CUDA guide, compute capability 8.0)
+VARIABLE_BYTES = 512 << 20  # of `.global` and `.const` variables, in the host's memory
 
 
 class LaunchError(Exception):
@@ -187,7 +189,10 @@ def launch(
         translated = kernel.translate(shadow)
     except Unsupported as why:
         return Launch("unsupported", str(why), (), Metrics(), "")
-    frame = _Frame(kernel, translated, g, b, params, memory, shared, limits, shadow)
+    try:
+        frame = _Frame(kernel, translated, g, b, params, memory, shared, limits, shadow)
+    except Unsupported as why:
+        return Launch("unsupported", str(why), (), Metrics(), "")
     frame.c.fuel = DEFAULT_FUEL if fuel is None else fuel
     frame.c.reversed = order == "reversed"
     translated.code.launch(ctypes.addressof(frame.c), kernel.program.bodies[kernel.name].first)
@@ -412,6 +417,10 @@ class _Frame:
             at = (at + 15) // 16 * 16
             self.local_arrays[index] = size, at
             at += size
+            if v.name not in recursive and at > LOCAL_BYTES:
+                raise LaunchError(
+                    f"{at} bytes of local memory per thread, more than the limit of {LOCAL_BYTES}"
+                )
         c.local_bytes = (at + 15) // 16 * 16
         c.local_arrays, c.nlocal = self.local_arrays.ctypes.data, ARRAYS
 
@@ -435,6 +444,12 @@ def _variables(kernel: Kernel, memory: Memory) -> list[Storage]:
     if key not in memory.variables:
         ptx = kernel.module.ptx
         made = []
+        total = sum(v.size_bytes for v in ptx.variables.values() if v.space != "shared")
+        if total > VARIABLE_BYTES:
+            raise Unsupported(
+                f"the module's variables take {total} bytes; the virtual GPU has room for "
+                f"{VARIABLE_BYTES}"
+            )
         addresses = {name: L.variable_address(k) for k, name in enumerate(ptx.variables)}
         firsts = {name: body.first for name, body in kernel.program.bodies.items()}
         for k, v in enumerate(ptx.variables.values()):

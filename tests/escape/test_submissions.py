@@ -83,7 +83,8 @@ def test_hostile_submission(path):
     if result.verdict is Verdict.ACCEPTED:
         assert got <= best
     elif got is not None:
-        assert got <= wrong < best
+        # Partly right is worth something; the honest mistake is wrong in every case but the empty.
+        assert wrong <= got <= best // 2 or got < wrong
     assert sorted(Path(tempfile.gettempdir()).iterdir()) == before
     assert not ESCAPED.exists()
 

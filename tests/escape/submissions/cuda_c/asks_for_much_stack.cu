@@ -1,6 +1,6 @@
 // Attack: local arrays of a gigabyte per thread.
 // Why it must fail: what a thread may have is checked before it is allocated.
-// Expect: build_failed not_gradable crashed timed_out
+// Expect: build_failed not_gradable bad_host_call crashed timed_out
 
 __global__ void vec_add(const float* A, const float* B, float* C, int N) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
