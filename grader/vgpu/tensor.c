@@ -192,10 +192,10 @@ void vg_mma_m8n8k4_f16(int a_is_row, int b_is_row, int c_type, int d_type, uint3
 /* ---- One function for each instruction, named after it: mma.sync and wmma.mma of
  * m16n8k16.f32.f16.f16.f32 is vg_mma_m16n8k16_f32_f16_f16_f32(d, a, b, c) ------------------------- */
 
-#define NAMED(m, n, k, d, a, b, c, suffix, a_code, b_code, c_code, d_code, satfinite)          \
-    void vg_mma_m##m##n##n##k##k##_##d##_##a##_##b##_##c##suffix(                              \
+#define NAMED(rows, columns, depth, d, a, b, c, suffix, a_code, b_code, c_code, d_code, clamp)  \
+    void vg_mma_m##rows##n##columns##k##depth##_##d##_##a##_##b##_##c##suffix(                 \
         void *to, const void *x, const void *y, const void *z) {                               \
-        vg_mma(m, n, k, a_code, b_code, c_code, d_code, satfinite, to, x, y, z);               \
+        vg_mma(rows, columns, depth, a_code, b_code, c_code, d_code, clamp, to, x, y, z);      \
     }
 #define REAL(m, n, k, d, ab, c, d_code, code, c_code)                                          \
     NAMED(m, n, k, d, ab, ab, c, , code, code, c_code, d_code, 0)
