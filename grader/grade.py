@@ -197,6 +197,7 @@ def _grade(
         builds=builds,
         graded=graded,
         shown=shown,
+        artefact=None if small else artefact,
         reason=_reason(found, shown),
         next_step=advice.next_step(found, shown, source=source.text or ""),
     )
@@ -294,11 +295,12 @@ def _result(
     builds: tuple[Build, ...] = (),
     graded: tuple[CaseResult, ...] = (),
     shown: tuple[CaseResult, ...] = (),
+    artefact: Artefact | None = None,
     reason: str = "",
     next_step: str = "",
 ) -> Result:
     files = handed_in.sources if handed_in else ()
-    noted = _notes(assignment, handed_in)
+    noted = _notes(assignment, handed_in, artefact)
     return Result(
         assignment=assignment.name,
         language=language,
@@ -319,15 +321,22 @@ def _result(
     )
 
 
-def _notes(assignment: Assignment, handed_in: Submission | None) -> Notes | None:
-    """What was found out about the notes; they have points of their own and no verdict."""
+def _notes(
+    assignment: Assignment, handed_in: Submission | None, artefact: Artefact | None
+) -> Notes | None:
+    """What was found out about the notes; they have points of their own and no verdict.
+
+    With an artefact the kernel stands beside those of the frameworks the notes are about.
+    """
     if assignment.notes is None or handed_in is None:
         return None
     if handed_in.notes is None:
         return Notes(file=None)
     from grader import notes  # its facts take longer to load than most kernels to grade
+    from grader.notes import compare
 
-    return notes.check_text(handed_in.notes.text or "", handed_in.notes.name, assignment.notes)
+    text, name = handed_in.notes.text or "", handed_in.notes.name
+    return compare.beside(notes.check_text(text, name, assignment.notes), artefact)
 
 
 def _refused(

@@ -270,12 +270,52 @@ class NoteEntry(Record):
     line: int | None = None
 
 
+class CodeLine(Record):
+    """A line of a source file."""
+
+    file: str
+    line: int
+
+
+class Structure(Record):
+    """The structure of a kernel as its PTX shows it (`grader/notes/structure.py`).
+
+    `stores` counts store instructions to global memory: those whose address is made from block
+    and thread ids, and those that a comparison of an index with a size guards. `adds`, `fmas` and
+    `other_operations` are floating-point operations that make one stored element;
+    `elements_per_thread` is the most that one thread stores outside loops, or in one round of a
+    loop where it stores nowhere else.
+    """
+
+    name: str
+    entry: str
+    stores: int
+    stores_with_id: int
+    stores_guarded: int
+    adds: int
+    fmas: int
+    other_operations: int
+    elements_per_thread: int
+    in_loop: bool
+    global_id_lines: tuple[CodeLine, ...] = ()
+    bounds_check_lines: tuple[CodeLine, ...] = ()
+    operation_lines: tuple[CodeLine, ...] = ()
+    store_lines: tuple[CodeLine, ...] = ()
+
+
 class Notes(Record):
-    """The notes file: its form, and what was found out about each entry."""
+    """The notes file: its form, and what was found out about each entry.
+
+    `yours` and `theirs` are the structures of the student's kernel and of the frameworks' kernels
+    the notes are about; `not_compiled` says why one of theirs is missing.
+    """
 
     file: str | None = None
     problems: tuple[Diagnostic, ...] = ()
     entries: tuple[NoteEntry, ...] = ()
+    yours: tuple[Structure, ...] = ()
+    theirs: tuple[Structure, ...] = ()
+    not_compiled: tuple[str, ...] = ()
 
 
 class SourceFile(Record):

@@ -31,7 +31,7 @@ from grader.result import (
 from grader.verdict import Item, items_lost
 
 UNSCORED = (Verdict.GRADER_ERROR, Verdict.NOT_GRADABLE)
-_CLAIM_SHARE = {
+CLAIM_SHARE = {
     "right": Fraction(1),
     "partly": Fraction(1, 2),
     "unknown": Fraction(1),  # what nobody here can check never costs points
@@ -202,7 +202,7 @@ def _entry(rubric: NotesRubric, entry: NoteEntry) -> Fraction:
     """Points of one entry. A claim the note does not make earns nothing."""
     best: dict[str, Fraction] = {}
     for claim in entry.claims:
-        share = _CLAIM_SHARE[claim.verdict]
+        share = CLAIM_SHARE[claim.verdict]
         best[claim.claim] = min(best.get(claim.claim, share), share)
     return sum((points * best.get(claim, Fraction(0)) for claim, points in rubric.claims.items()),
                Fraction(0))  # fmt: skip

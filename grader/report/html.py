@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from grader import cache
 from grader.report import code, pictures, words
+from grader.report import notes as noted
 from grader.report.findings import excerpt, findings, leading_case, leading_fault, source
 from grader.report.messages import about
 from grader.result import CaseResult, LineMetrics, Result, Verdict
@@ -27,6 +28,7 @@ def render(result: Result) -> str:
     return _template().render(
         result=result,
         words=words,
+        noted=noted,
         Verdict=Verdict,
         title=words.TITLES[result.verdict],
         tone=_tone(result.verdict),

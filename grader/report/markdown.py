@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from grader.report import notes as noted
 from grader.report import words
 from grader.report.findings import Finding, excerpt, findings, leading_case, leading_fault, source
 from grader.report.messages import about
-from grader.result import Result, Severity, Verdict
+from grader.result import NoteClaim, Result, Severity, Verdict
 
 LIMIT_BYTES = 60_000
 """GitHub cuts a comment at 65,536 characters and a step summary at 1 MiB."""
@@ -159,10 +160,20 @@ def _notes(result: Result) -> str:
     for entry in result.notes.entries:
         rows.append(f"- {escape(entry.framework)}: {entry.verdict}")
         rows += [
-            f"  - {escape(claim.claim)}: {claim.verdict}. {escape(claim.reason)}"
+            f"  - {escape(claim.claim)}: {claim.verdict}{_worth(claim)}. {escape(claim.reason)}"
             for claim in entry.claims
         ]
+    rows += [f"- not compared: {escape(reason)}" for reason in result.notes.not_compiled]
+    table = noted.rows(result.notes)
+    compared = [f"| {' | '.join(map(escape, row))} |" for row in table]
+    if table:
+        rows += ["", compared[0], f"|{' --- |' * len(table[0])}", *compared[1:]]
     return "### Notes\n\n" + "\n".join(rows) if rows else ""
+
+
+def _worth(claim: NoteClaim) -> str:
+    worth = noted.points(claim)
+    return f", {worth}" if worth else ""
 
 
 def _logs(result: Result) -> str:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.devices import Survey
+from grader.report import notes as noted
 from grader.report import words
 from grader.report.findings import (
     Finding,
@@ -296,7 +297,16 @@ def _notes(out: Console, result: Result) -> None:
     for entry in result.notes.entries:
         _print(out, f"notes, {entry.framework}: {entry.verdict}")
         for claim in entry.claims:
-            _print(out, f"{claim.claim}: {claim.verdict}. {claim.reason}", indent=2)
+            worth = noted.points(claim)
+            worth = f", {worth}" if worth else ""
+            _print(out, f"{claim.claim}: {claim.verdict}{worth}. {claim.reason}", indent=2)
+    heading, *rows = noted.rows(result.notes) or ((),)
+    for row in rows:
+        _print(out, row[0])
+        for kernel, said in zip(heading[1:], row[1:], strict=True):
+            _print(out, f"{kernel}: {said}", indent=2)
+    for reason in result.notes.not_compiled:
+        _print(out, f"not compared: {reason}")
     if result.notes.problems or result.notes.entries:
         out.print()
 
