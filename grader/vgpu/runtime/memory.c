@@ -147,17 +147,20 @@ static void count_scattered(Warp *w, Stat *S, u32 mask, u64 add, u32 size, u32 f
   u64 lines[64];
   u8 sectors[64];
   u32 n = 0, distinct = 0;
-  u64 unique[LANES];
+  u64 unique[LANES], highest = 0, top_line = 0;
   u32 nunique = 0;
   LANE_LOOP(mask, l) {
     u64 a = w->addr[l] + add, end = a + size - 1;
-    u32 j = nunique;
+    /* Addresses mostly rise with the lane: then there is nothing to search. */
+    u32 j = a > highest ? 0 : nunique;
     while (j && unique[j - 1] != a) j--;
     if (!j) unique[nunique++] = a;
+    if (a > highest) highest = a;
     for (u64 line = a >> 7; line <= end >> 7; line++) {
       u32 from = line == a >> 7 ? (u32)(a >> 5 & 3) : 0;
       u32 to = line == end >> 7 ? (u32)(end >> 5 & 3) : 3;
-      u32 k = n;
+      u32 k = line > top_line ? 0 : n;
+      if (line > top_line) top_line = line;
       while (k && lines[k - 1] != line) k--;
       if (!k) {
         if (n == 64) continue;
@@ -181,12 +184,13 @@ static void count_shared(Warp *w, Stat *S, u32 mask, u64 add, u32 size) {
   for (u32 p = 0; p < phases; p++) {
     u32 lanes = mask & (phases == 1 ? ALL : ((1u << per) - 1) << (p * per));
     if (!lanes) continue;
-    u64 words[128];
+    u64 words[128], highest = 0;
     u32 n = 0;
     LANE_LOOP(lanes, l) {
       u64 a = w->addr[l] + add;
       for (u64 word = a >> 2; word <= (a + size - 1) >> 2; word++) {
-        u32 j = n;
+        u32 j = word > highest ? 0 : n;
+        if (word > highest) highest = word;
         while (j && words[j - 1] != word) j--;
         if (!j && n < 128) words[n++] = word;
       }
@@ -317,21 +321,39 @@ static void poison(Warp *w, u32 lane, u32 elem, u32 vec) {
 }
 
 static void lane_get(Warp *w, const Place *P, u32 lane, u32 elem, u32 vec) {
-  u8 *out = (u8 *)w->scratch;
-  for (u32 v = 0; v < vec; v++)
-    for (u32 k = 0; k < elem; k++)
-      out[(v * LANES + lane) * elem + k] =
-          P->local ? *local_byte(w, P->offset + v * elem + k, lane) : P->p[v * elem + k];
+  if (P->local) {
+    u8 *out = (u8 *)w->scratch;
+    if (elem == 4 && !(P->offset & 3)) {
+      for (u32 v = 0; v < vec; v++)
+        w->scratch[v][lane] = *(u32 *)local_byte(w, P->offset + 4 * v, lane);
+      return;
+    }
+    for (u32 v = 0; v < vec; v++)
+      for (u32 k = 0; k < elem; k++)
+        out[(v * LANES + lane) * elem + k] = *local_byte(w, P->offset + v * elem + k, lane);
+    return;
+  }
+#define LANE_GET(T) \
+  for (u32 v = 0; v < vec; v++) ((T *)w->scratch)[v * LANES + lane] = ((const T *)P->p)[v];
+  EACH_TYPE(elem, LANE_GET)
 }
 
 static void lane_put(Warp *w, const Place *P, u32 lane, u32 elem, u32 vec) {
-  const u8 *in = (const u8 *)w->scratch;
-  for (u32 v = 0; v < vec; v++)
-    for (u32 k = 0; k < elem; k++) {
-      u8 x = in[(v * LANES + lane) * elem + k];
-      if (P->local) *local_byte(w, P->offset + v * elem + k, lane) = x;
-      else P->p[v * elem + k] = x;
+  if (P->local) {
+    const u8 *in = (const u8 *)w->scratch;
+    if (elem == 4 && !(P->offset & 3)) {
+      for (u32 v = 0; v < vec; v++)
+        *(u32 *)local_byte(w, P->offset + 4 * v, lane) = w->scratch[v][lane];
+      return;
     }
+    for (u32 v = 0; v < vec; v++)
+      for (u32 k = 0; k < elem; k++)
+        *local_byte(w, P->offset + v * elem + k, lane) = in[(v * LANES + lane) * elem + k];
+    return;
+  }
+#define LANE_PUT(T) \
+  for (u32 v = 0; v < vec; v++) ((T *)P->p)[v] = ((const T *)w->scratch)[v * LANES + lane];
+  EACH_TYPE(elem, LANE_PUT)
   if (P->written) memset(P->written, 1, elem * vec);
 }
 

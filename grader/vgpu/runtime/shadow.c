@@ -42,15 +42,26 @@ static void shadow_block_start(Launch *L, Block *B) {
   if (s->cells) memset(s->cells, 0, (s->size >> s->shift) * sizeof(Cell) + sizeof(Cell));
 }
 
+/* Zeroed cells; large arrays ask for large pages, which halve the time of first touch. */
+static Cell *cells_new(u64 n) {
+  Cell *c = calloc(n, sizeof(Cell));
+#ifdef __linux__
+  extern int madvise(void *, usize, int);
+  u64 first = ((u64)c + 4095) & ~4095ull, end = ((u64)c + n * sizeof(Cell)) & ~4095ull;
+  if (c && n * sizeof(Cell) > 4 << 20) madvise((void *)first, end - first, 14);
+#endif
+  return c;
+}
+
 static Cell *cells(Shadow *s, u64 offset, u32 size) {
   u32 want = size >= 4 ? 2 : size == 2 ? 1 : 0;
   if (offset & 3 && want > 1) want = offset & 1 ? 0 : 1;
   if (!s->cells) {
     s->shift = want;
-    s->cells = calloc((s->size >> want) + 2, sizeof(Cell));
+    s->cells = cells_new((s->size >> want) + 2);
   } else if (s->shift > want) {
     u64 n = (s->size >> want) + 2;
-    Cell *finer = calloc(n, sizeof(Cell));
+    Cell *finer = cells_new(n);
     for (u64 k = 0; k < n; k++) {
       u64 old = (k << want) >> s->shift;
       if (old < (s->size >> s->shift) + 1) finer[k] = s->cells[old];
@@ -63,21 +74,24 @@ static Cell *cells(Shadow *s, u64 offset, u32 size) {
 
 /* -- order ------------------------------------------------------------------------------------- */
 
-static inline u32 thread_of(Warp *w, u32 lane) {
-  return w->block->linear * w->launch->threads_per_block + w->warpid * LANES + lane;
-}
+/* Threads are numbered 32 to a warp, warps through the grid: no division on the way back. */
+static inline u32 thread_of(Warp *w, u32 lane) { return w->gid * LANES + lane; }
 
 enum Relation { ORDERED, SAME_WARP, SAME_BLOCK, OTHER_BLOCK };
 
-static enum Relation relation(Warp *w, u32 lane, Stamp s) {
-  u32 tpb = w->launch->threads_per_block;
-  u32 block = s.thread / tpb, t = s.thread % tpb, warp = t / LANES, l = t % LANES;
-  if (block == w->block->linear) {
-    if (warp != w->warpid) return w->vc[warp] >= s.clock ? ORDERED : SAME_BLOCK;
-    return l == lane || w->lane_vc[lane][l] >= s.clock ? ORDERED : SAME_WARP;
-  }
-  u32 g = block * w->nwarps + warp;
-  return w->gvc && w->gvc[g] >= s.clock ? ORDERED : OTHER_BLOCK;
+static inline enum Relation relation(Warp *w, u32 lane, Stamp s) {
+  u32 gid = s.thread / LANES, l = s.thread % LANES;
+  if (gid == w->gid) return l == lane || w->lane_vc[lane][l] >= s.clock ? ORDERED : SAME_WARP;
+  u32 warp = gid - w->block->linear * w->nwarps;
+  if (warp < w->nwarps) return w->vc[warp] >= s.clock ? ORDERED : SAME_BLOCK;
+  return w->gvc && w->gvc[gid] >= s.clock ? ORDERED : OTHER_BLOCK;
+}
+
+static void name_other(Warp *w, Fault *f, Stamp s, u32 access) {
+  u32 gid = s.thread / LANES;
+  f->has_other = 1, f->other_site = s.site, f->other_access = access;
+  f->other_block = gid / w->nwarps;
+  f->other_thread = gid % w->nwarps * LANES + s.thread % LANES;
 }
 
 static void warp_ordered(Warp *w, u32 mask) {
@@ -239,9 +253,8 @@ static void race(Warp *w, u32 lane, u32 site, u32 access, const Place *P, u64 ad
                  u32 severity, Stamp other, u32 other_access, u32 code) {
   Fault *f = report(w, RACE, severity, site, lane, access, P->space, P->buffer, address, size, 1);
   if (!f || f->has_other) return;
-  f->has_other = 1, f->other_site = other.site, f->other_thread = other.thread % w->launch->threads_per_block;
-  f->other_block = other.thread / w->launch->threads_per_block;
-  f->other_access = other_access, f->code = code;
+  name_other(w, f, other, other_access);
+  f->code = code;
 }
 
 static void against(Warp *w, u32 lane, u32 site, u32 access, u32 strong, const Place *P, u64 a,
@@ -275,12 +288,23 @@ static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, cons
   Stamp now = {thread_of(w, lane), w->clock, call_site(w, lane, site)};
   u32 strong = flags & (VOLATILE | RELAXED | ACQUIRE | RELEASE) ? 1 : 0;
   for (u32 k = 0; k < n; k++, c++) {
+    /* The common cells: untouched, or this thread's own. */
+    if (access == READ && !(c->flags & ~(u32)HAS_WRITE) &&
+        (!c->flags || c->write.thread == now.thread)) {
+      c->read = now;
+      c->flags |= HAS_READ | (strong ? READ_VOLATILE : 0);
+      continue;
+    }
+    if (access == WRITE && (!c->flags || (!(c->flags & (IN_FLIGHT | HAS_ATOMIC)) && !c->more &&
+                                          (!(c->flags & HAS_READ) || c->read.thread == now.thread) &&
+                                          (!(c->flags & HAS_WRITE) || c->write.thread == now.thread)))) {
+      c->write = now, c->serial = w->serial;
+      c->flags = HAS_WRITE | (strong ? WRITE_VOLATILE : 0);
+      continue;
+    }
     if (c->flags & IN_FLIGHT) {
       Fault *f = report(w, STALE_COPY, ERROR, site, lane, access, P->space, P->buffer, a, size, 1);
-      if (f && !f->has_other)
-        f->has_other = 1, f->other_site = c->write.site, f->other_access = WRITE,
-        f->other_thread = c->write.thread % L->threads_per_block,
-        f->other_block = c->write.thread / L->threads_per_block;
+      if (f && !f->has_other) name_other(w, f, c->write, WRITE);
       continue;
     }
     if (c->flags & HAS_WRITE && c->write.thread != now.thread) {
@@ -345,6 +369,38 @@ static void undefined_load(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u
   w->origin_address[lane] = a, w->origin_size[lane] = size;
 }
 
+static inline int all_ones(const u8 *p, u32 n) {
+  switch (n) {
+  case 1: return p[0];
+  case 2: return *(const u16 *)p == 0x0101;
+  case 4: return *(const u32 *)p == 0x01010101u;
+  case 8: return *(const u64 *)p == 0x0101010101010101ull;
+  default:
+    for (u32 k = 0; k < n; k++)
+      if (!p[k]) return 0;
+    return 1;
+  }
+}
+
+/* A whole warp storing 32 neighbours that nobody has touched yet: the usual output. */
+static int store_fresh(Warp *w, Buffer *b, u32 site, u64 offset, u32 size) {
+  Shadow *s = &b->shadow;
+  if (size != 4 || (s->cells && s->shift != 2) || offset & 3) return 0;
+  Cell *c = cells(s, offset, 4);
+  u32 any = 0;
+  for (u32 l = 0; l < LANES; l++) any |= c[l].flags;
+  if (any) return 0;
+  for (u32 l = 0; l < LANES; l++) {
+    c[l].write.thread = thread_of(w, l), c[l].write.clock = w->clock;
+    c[l].write.site = call_site(w, l, site);
+    c[l].serial = w->serial, c[l].flags = HAS_WRITE;
+  }
+  memcpy(b->host + offset, w->scratch, LANES * size);
+  if (b->written) memset(b->written + offset, 1, LANES * size);
+  if (s->init) memset(s->init + offset, 1, LANES * size);
+  return 1;
+}
+
 static int tracked(const Place *P) {
   return P->shadow && !(P->flags & (READ_ONLY | IS_CONST)) && (P->space == SHARED || P->space == GLOBAL);
 }
@@ -362,7 +418,11 @@ static void shadow_load(Warp *w, u32 mask, u32 site, u64 add) {
   if (S->space == GENERIC || S->space == GLOBAL || S->space == CONST) {
     Buffer *b = one_buffer(L, w->addr, mask, size, contiguous, same);
     if (b && b->flags & (READ_ONLY | IS_CONST) && !b->shadow.init) {
-      gather(w, mask, b->host, w->addr, b->base, elem, vec);
+      u32 f = (u32)__builtin_ctz(mask);
+      const u8 *p = b->host + (w->addr[f] - b->base);
+      if (same) spread(w, p, elem, vec);
+      else if (contiguous && mask == ALL && vec == 1) memcpy(w->scratch, p, 32 * elem);
+      else gather(w, mask, b->host, w->addr, b->base, elem, vec);
       count_access(w, stat, mask, b->flags & IS_CONST ? CONST : GLOBAL, 0, size, S->flags, 0,
                    contiguous, same);
       return;
@@ -380,12 +440,13 @@ static void shadow_load(Warp *w, u32 mask, u32 site, u64 add) {
       continue;
     }
     lane_get(w, &P, l, elem, vec);
-    u32 bad = 0;
-    for (u32 k = 0; k < size; k++) {
-      u8 *i = init_byte(w, &P, l, k);
-      if (i && !*i) out[k] |= 1u << l, bad++;
+    u8 *init = init_byte(w, &P, l, 0);
+    if (init && (P.local || !all_ones(init, size))) {
+      u32 bad = 0;
+      for (u32 k = 0; k < size; k++)
+        if (!*init_byte(w, &P, l, k)) out[k] |= 1u << l, bad++;
+      if (bad) undefined_load(w, l, site, &P, a, size);
     }
-    if (bad) undefined_load(w, l, site, &P, a, size);
     if (tracked(&P)) race_access(w, l, site, READ, S->flags, &P, a, size, 0);
     if (S->flags & (VOLATILE | RELAXED | ACQUIRE)) observed(w, a, S->flags & ACQUIRE);
   }
@@ -401,7 +462,18 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
   int contiguous, same;
   pattern(w->addr, mask, size, &contiguous, &same);
   w->serial++;
-  u32 counted = S->space;
+  u32 counted = S->space, undefined = 0;
+  for (u32 k = 0; k < size; k++) undefined |= in[k];
+  undefined &= mask;
+  if (contiguous && mask == ALL && vec == 1 && !undefined && !S->flags &&
+      (S->space == GLOBAL || S->space == GENERIC)) {
+    Buffer *b = one_buffer(L, w->addr, mask, size, contiguous, same);
+    if (b && !(b->flags & (READ_ONLY | IS_CONST)) &&
+        store_fresh(w, b, site, w->addr[0] - b->base, size)) {
+      count_access(w, stat, mask, GLOBAL, 0, size, S->flags, 1, contiguous, same);
+      return;
+    }
+  }
   LANE_LOOP(mask, l) {
     Place P;
     u64 a = w->addr[l] + add;
@@ -412,7 +484,7 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
       continue;
     }
     u32 bad = 0;
-    for (u32 k = 0; k < size; k++) bad += in[k] >> l & 1;
+    for (u32 k = 0; k < size && undefined >> l & 1; k++) bad += in[k] >> l & 1;
     if (bad == size && P.space == GLOBAL) {
       rt_uninitialised(w, 1u << l, site);
       bad = 0;
@@ -426,10 +498,10 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
       race_access(w, l, site, WRITE, S->flags, &P, a, size, equal);
     }
     lane_put(w, &P, l, elem, vec);
-    for (u32 k = 0; k < size; k++) {
-      u8 *i = init_byte(w, &P, l, k);
-      if (i) *i = bad ? !(in[k] >> l & 1) : 1;
-    }
+    u8 *init = init_byte(w, &P, l, 0);
+    if (init && !bad && !P.local) memset(init, 1, size);
+    else if (init)
+      for (u32 k = 0; k < size; k++) *init_byte(w, &P, l, k) = bad ? !(in[k] >> l & 1) : 1;
     if (S->flags & (VOLATILE | RELAXED | RELEASE)) published(w, a, S->flags);
   }
   count_access(w, stat, mask, counted, add, size, S->flags, 1, contiguous, same);
