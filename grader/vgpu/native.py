@@ -72,22 +72,27 @@ def host() -> str:
     llvm = _llvm()
     features = llvm.get_host_cpu_features().flatten()
     text = f"{ENGINE} {llvm.llvm_version_info} {platform.machine()} {llvm.get_host_cpu_name()}"
-    return hashlib.sha256(f"{text} {features} {source_digest()}".encode()).hexdigest()
+    return hashlib.sha256(f"{text} {features}".encode()).hexdigest()
 
 
 @functools.cache
-def source_digest() -> str:
+def source_digest(suffixes: tuple[str, ...]) -> str:
     """Digest of the engine's own sources: a changed engine translates anew."""
     digest = hashlib.sha256()
     for path in sorted(HERE.rglob("*")):
-        if path.suffix in (".py", ".c", ".h"):
+        if path.suffix in suffixes:
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
+def translator() -> str:
+    """What decides the native code of a kernel besides its PTX."""
+    return host() + source_digest((".py", ".h"))
+
+
 def key(digest: str, kernel: str, shadow: bool) -> str:
     """Under which the native code of a kernel is kept; `digest` is the SHA-256 of its PTX text."""
-    return hashlib.sha256(f"{host()} {digest} {kernel} {shadow}".encode()).hexdigest()
+    return hashlib.sha256(f"{translator()} {digest} {kernel} {shadow}".encode()).hexdigest()
 
 
 def compiler() -> Path:
@@ -101,8 +106,7 @@ def compiler() -> Path:
 def runtime_objects() -> tuple[bytes, ...]:
     """The C runtime as object code, compiled at first use."""
     out = []
-    for name in SOURCES:
-        key = hashlib.sha256(f"{host()} {name}".encode()).hexdigest()
+    for name, key in zip(SOURCES, runtime_keys(), strict=True):
         data = find(key)
         if data is None:
             data = _compile(HERE / name)
@@ -114,7 +118,8 @@ def runtime_objects() -> tuple[bytes, ...]:
 
 def runtime_keys() -> tuple[str, ...]:
     """Keys of the runtime's objects in `store`."""
-    return tuple(hashlib.sha256(f"{host()} {name}".encode()).hexdigest() for name in SOURCES)
+    made_from = host() + source_digest((".c", ".h"))
+    return tuple(hashlib.sha256(f"{made_from} {name}".encode()).hexdigest() for name in SOURCES)
 
 
 def _compile(source: Path) -> bytes:
