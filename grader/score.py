@@ -191,7 +191,11 @@ def _notes(rubric: NotesRubric | None, notes: Notes | None) -> Share:
     if not counted:
         return Fraction(0), "the notes have no entry that can be read"
     total = sum(rubric.claims.values())
-    earned = sorted((_entry(rubric, entry) for entry in counted), reverse=True)[: rubric.entries]
+    best: dict[tuple[str, str | None], Fraction] = {}  # a framework's backend counts once
+    for entry in counted:
+        kernel = (entry.framework, entry.backend)
+        best[kernel] = max(best.get(kernel, Fraction(0)), _entry(rubric, entry))
+    earned = sorted(best.values(), reverse=True)[: rubric.entries]
     share = sum(earned, Fraction(0)) / (total * rubric.entries)
     return share, f"{len(earned)} of {rubric.entries} entries counted" if rubric.entries > 1 else (
         "every claim" if share == 1 else "some claims are missing or wrong"

@@ -265,6 +265,18 @@ def test_notes(course: Assignment, entries: list[NoteEntry], points: int) -> Non
     assert by_item(score(noted, Verdict.ACCEPTED, [case()], None))["notes"] == 0
 
 
+def test_one_kernel_noted_twice_counts_once(course: Assignment) -> None:
+    noted = course.model_copy(update={
+        "rubric": PLAIN.model_copy(update={"correct": 30, "notes": 10}),
+        "notes": NotesRubric(entries=2, claims={"file": 10}),
+    })  # fmt: skip
+    numpy = entry(file="right")
+    other = numpy.model_copy(update={"framework": "mlx"})
+    for entries, points in (((numpy, numpy), 5), ((numpy, other), 10)):
+        notes = Notes(file="notes.toml", entries=entries)
+        assert by_item(score(noted, Verdict.ACCEPTED, [case()], notes))["notes"] == points
+
+
 def test_points_say_why(course: Assignment) -> None:
     found = score(course, Verdict.ACCEPTED, [case(), fast(own=200)])
     assert "2.00 times the reference" in found.lines[-1].why

@@ -6,8 +6,13 @@ import pytest
 
 from grader import notes
 from grader.notes.sources import Sources
-from tests.unit.notes.table import ROWS, Row
+from tests.unit.notes.rows_near import NEAR
+from tests.unit.notes.rows_none import HOSTILE, NONE
+from tests.unit.notes.rows_right import RIGHT
+from tests.unit.notes.rows_wrong import WRONG
+from tests.unit.notes.table import Row
 
+ROWS = [*RIGHT, *WRONG, *NEAR, *NONE, *HOSTILE]
 ALONE = Sources(packages=False)
 
 
