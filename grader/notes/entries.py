@@ -17,6 +17,10 @@ _NOTHING = re.compile(
 )
 
 
+LONG = 1000
+"""Characters of a sentence that are searched: patterns with gaps are slow on endless text."""
+
+
 def entry(kernel: Kernel, use: Sources) -> NoteEntry:
     """The verdict on one [[kernel]] entry."""
     version, places = _places(kernel, use)
@@ -163,7 +167,7 @@ def _other_backend(places: tuple[Place, ...], backend: str | None) -> str:
 
 def elements_claim(kernel: Kernel, backend: str | None, ref: Ref) -> tuple[Verdict, str]:
     """Elements per thread against the table of backends."""
-    said = kernel.elements
+    said = None if kernel.elements is None else kernel.elements[:LONG]
     rows = _rows(kernel, backend, ref)
     if said is None:
         return "wrong", "nothing is said about the elements per thread"
@@ -185,6 +189,7 @@ def differs_claim(kernel: Kernel, backend: str | None, ref: Ref) -> tuple[Verdic
     if said is None or (len("".join(said.split())) < 8 and not _NOTHING.search(said.strip())):
         return "wrong", "say in a sentence what differs from your own kernel"
     topics = {pattern: text for row in rows for pattern, text in row.differs.items()}
+    said = said[:LONG]
     if not topics:
         return "unknown", "a person has to read this"
     named = [text for pattern, text in topics.items() if re.search(pattern, said)]

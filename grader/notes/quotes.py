@@ -57,6 +57,8 @@ def find(quote: str, hashes: bytes | None, text: Sequence[str] | None) -> list[i
     first = {line_hash(spelling) for spelling in spellings(wanted[0])}
     starts = [at for at, one in enumerate(own) if one in first]
     for offset, line in enumerate(wanted[1:], 1):
+        if not starts:
+            break
         hashed = {line_hash(spelling) for spelling in spellings(line)}
         starts = [at for at in starts if at + offset < len(own) and own[at + offset] in hashed]
     return [at + 1 for at in starts]

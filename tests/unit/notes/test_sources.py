@@ -10,8 +10,19 @@ import pytest
 
 from grader import notes
 from grader.notes import facts, ladder, paths, sources
+from grader.notes.__main__ import main
 from grader.notes.sources import Sources
-from tests.unit.notes.table import MLX_CUDA, OUT, READS, mlx_cuda, numpy_add
+from tests.unit.notes.table import (
+    METAL,
+    MLX_CUDA,
+    OUT,
+    READS,
+    VV,
+    at,
+    metal_add,
+    mlx_cuda,
+    numpy_add,
+)
 
 GUARD = "#if !defined(TORCH_STABLE_ONLY) && !defined(TORCH_TARGET_VERSION)\n"
 TAIL = '#else\n#error "not here"\n#endif  // !defined(TORCH_STABLE_ONLY)\n'
@@ -100,6 +111,38 @@ def test_a_checkout_the_user_names_decides_an_unknown_release(checkout: Path) ->
     )
     assert off["bounds_check"][0] == "partly"
     assert "it is line 94, not 84" in off["bounds_check"][1]
+
+
+def test_the_command_takes_a_checkout(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "notes.toml"
+    file.write_text(mlx_cuda("9.9.0", MLX_CUDA, 92))
+    assert main([str(file), "--checkout", f"mlx={checkout}"]) == 0
+    said = capsys.readouterr().out
+    assert "mlx cuda v9.9.0: right" in said
+    assert "bounds_check: right. line 94 is right" in said
+    file.write_text(mlx_cuda("0.29.4", MLX_CUDA, 82, bounds_check={"lines": 84}))
+    assert main([str(file)]) == 1
+    assert "notes.toml:13: kernel[1].bounds_check" in capsys.readouterr().out
+    for wrong in (["--checkout", "numpy"], ["--checkout", f"tensorflow={checkout}"]):
+        with pytest.raises(SystemExit):
+            main([str(file), *wrong])
+
+
+def test_an_installed_header_decides_a_release_the_facts_do_not_know() -> None:
+    version = sources.installed_version("mlx")
+    if version is None or f"v{version}" in {one.tag for one in facts.releases("mlx")}:
+        pytest.skip("needs an installed mlx of a release that the facts do not know")
+    found = sources.in_package("mlx", METAL)
+    assert found is not None and found.text is not None
+    lines = facts.split_lines(found.text)
+    kernel = next(n for n, line in enumerate(lines) if "void binary_vv(" in line)
+    at_line = next(n for n in range(kernel, len(lines)) if "index + N > size" in lines[n]) + 1
+    quoted = at(at_line, lines[at_line - 1])
+    note = metal_add(version, at_line - 2, quoted, at(at_line + 2, VV))
+    assert claims(note, Sources())["bounds_check"][0] == "right"
+    assert claims(note, Sources(packages=False))["bounds_check"][0] == "unknown"
 
 
 def test_a_checkout_says_that_a_file_does_not_exist(checkout: Path) -> None:
