@@ -59,11 +59,13 @@ class Launched:
 class VirtualDriver:
     """The driver object that `triton.runtime.driver.set_active` takes.
 
-    `checks` is that of `grader.vgpu.launch`. `launches` grows with every launch.
+    `checks` is that of `grader.vgpu.launch`. `launches` grows with every launch; `torch_device` is
+    what scripts are told to put tensors on (None: the CPU).
     """
 
     checks: str = "all"
     launches: list[Launched] = field(default_factory=list)
+    torch_device: Any = None
 
     def __post_init__(self) -> None:
         self.utils = _Utils()
@@ -94,16 +96,21 @@ class VirtualDriver:
         return 0
 
     def get_active_torch_device(self) -> Any:
-        """Tensors live in the host's memory."""
+        """Tensors live in the host's memory, whatever it is called."""
         import torch
 
-        return torch.device("cpu")
+        return self.torch_device or torch.device("cpu")
 
     def get_device_interface(self) -> Any:
         """What torch offers for the device tensors live on."""
         import torch
 
-        return torch.cpu
+        return torch.cuda if self.torch_device else torch.cpu
+
+    @property
+    def milliseconds(self) -> float:
+        """The modelled clock: the time of all launches so far."""
+        return sum(_milliseconds(run.metrics) for run in self.launches)
 
     def get_benchmarker(self) -> Callable[..., Any]:
         """Autotuning compares modelled times."""
@@ -130,9 +137,9 @@ class VirtualDriver:
 
         Stands in for `triton.testing.do_bench` and takes its arguments.
         """
-        before = len(self.launches)
+        before = self.milliseconds
         kernel_call()
-        time = sum(_milliseconds(run.metrics) for run in self.launches[before:])
+        time = self.milliseconds - before
         return [time] * len(quantiles) if quantiles else time
 
 
