@@ -16,7 +16,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -284,7 +284,8 @@ class _Tensors:
         if host not in self.storages:
             array = _storage(tensor)
             self.storages[host] = (self.memory.allocate(array, name=name, access="inout"), array)
-        return self.storages[host][0] + (tensor.data_ptr() - host)
+        base = self.storages[host][0]
+        return replace(base, offset=base.offset + tensor.data_ptr() - host)
 
     def copy_back(self) -> None:
         """Bring what the kernel wrote back into the tensors."""
