@@ -126,10 +126,11 @@ def atomics(x_ptr, ints_ptr, floats_ptr, N: tl.constexpr):
 
 @triton.jit
 def locked_sum(x_ptr, lock_ptr, total_ptr, N: tl.constexpr):
-    part = tl.sum(tl.load(x_ptr + tl.program_id(0) * N + tl.arange(0, N)), axis=0)
+    i = tl.arange(0, N)
+    part = tl.load(x_ptr + tl.program_id(0) * N + i)
     while tl.atomic_cas(lock_ptr, 0, 1) == 1:
         pass
-    tl.store(total_ptr, tl.load(total_ptr) + part)
+    tl.store(total_ptr + i, tl.load(total_ptr + i) + part)
     tl.debug_barrier()
     tl.atomic_xchg(lock_ptr, 0)
 

@@ -50,9 +50,9 @@ DOTS = {
 @pytest.mark.parametrize("kind", DOTS)
 def test_dot(gpu, kind):
     dtype, precision, atol = DOTS[kind]
-    a, b = torch.randn(64, 32).to(dtype), torch.randn(32, 64).to(dtype)
-    c = torch.empty(64, 64, dtype=torch.float64 if dtype == torch.float64 else torch.float32)
-    k.dot[(1,)](a, b, c, 64, 64, 32, precision)
+    a, b = torch.randn(32, 32).to(dtype), torch.randn(32, 32).to(dtype)
+    c = torch.empty(32, 32, dtype=torch.float64 if dtype == torch.float64 else torch.float32)
+    k.dot[(1,)](a, b, c, 32, 32, 32, precision)
     exact = a.double() @ b.double()
     close(c.double(), exact, atol=atol * 5.7, rtol=0)
     if "tf32" in kind and "three" not in kind:
@@ -60,21 +60,21 @@ def test_dot(gpu, kind):
 
 
 def test_dot_of_bytes(gpu):
-    a = torch.randint(-128, 128, (64, 64), dtype=torch.int8)
+    a = torch.randint(-128, 128, (32, 64), dtype=torch.int8)
     b = torch.randint(-128, 128, (64, 32), dtype=torch.int8)
-    c = torch.empty(64, 32, dtype=torch.int32)
-    k.dot[(1,)](a, b, c, 64, 32, 64, "")
+    c = torch.empty(32, 32, dtype=torch.int32)
+    k.dot[(1,)](a, b, c, 32, 32, 64, "")
     assert torch.equal(c, a.int() @ b.int())
 
 
 @pytest.mark.parametrize("stages", [1, 3])
 @pytest.mark.parametrize("transposed", [False, True])
 def test_pipelined_matmul(gpu, stages, transposed):
-    a = torch.randn(100, 80, dtype=torch.float16)
-    b = torch.randn(72, 80, dtype=torch.float16).T if transposed else torch.randn(80, 72).half()
-    c = torch.empty(100, 72, dtype=torch.float16)
+    a = torch.randn(40, 80, dtype=torch.float16)
+    b = torch.randn(48, 80, dtype=torch.float16).T if transposed else torch.randn(80, 48).half()
+    c = torch.empty(40, 48, dtype=torch.float16)
     k.matmul[(2, 2)](
-        a, b, c, 100, 72, 80, *a.stride(), *b.stride(), BM=64, BN=64, BK=32, num_stages=stages
+        a, b, c, 40, 48, 80, *a.stride(), *b.stride(), BM=32, BN=32, BK=32, num_stages=stages
     )
     close(c.float(), a.float() @ b.float(), atol=2e-2, rtol=2e-3)
 
@@ -149,10 +149,10 @@ def test_atomics(gpu):
 
 
 def test_a_lock_between_programs(gpu):
-    x = torch.ones(8 * 64)
-    lock, total = torch.zeros(1, dtype=torch.int32), torch.zeros(1)
-    k.locked_sum[(8,)](x, lock, total, 64)
-    assert total.item() == 512.0
+    x = torch.ones(8, 128)
+    lock, total = torch.zeros(1, dtype=torch.int32), torch.zeros(128)
+    k.locked_sum[(8,)](x, lock, total, 128)
+    assert total.tolist() == [8.0] * 128
     assert lock.item() == 0
 
 
@@ -183,7 +183,7 @@ def test_integers(gpu):
 
 
 def test_conversions(gpu):
-    x = torch.randn(128) * 50
+    x = (torch.randn(128) * 50).clamp(-127, 127)  # beyond int8 the result is undefined
     out = torch.empty(7, 128)
     k.conversions[(1,)](x, out, 128)
     expected = [
@@ -253,11 +253,11 @@ def test_a_grid_of_three_axes(gpu):
 
 
 def test_device_print(gpu, capsys):
-    k.prints[(1,)](torch.arange(4, dtype=torch.int32), 4)
+    k.prints[(1,)](torch.arange(128, dtype=torch.int32), 128)
     printed = capsys.readouterr().out
     assert printed == gpu.launches[0].printed
-    assert printed.count("pid (0, 0, 0) idx") == 4
-    assert "x is" in printed
+    assert printed.count("pid (0, 0, 0) idx") == 128
+    assert "idx ( 77) x is: 77" in printed
 
 
 def test_device_assert():
