@@ -1,0 +1,15 @@
+// Attack: leave a conditional open at the end, to skip what is appended.
+// Why it must fail: an open conditional is an error of the compiler's.
+// Expect: build_failed
+
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vec_add(device const int* A [[buffer(0)]],
+                    device const int* B [[buffer(1)]],
+                    device int* C [[buffer(2)]],
+                    constant uint& N [[buffer(3)]],
+                    uint i [[thread_position_in_grid]]) {
+    C[i] = A[i];
+}
+#if 0

@@ -1,0 +1,16 @@
+// Attack: compute in half precision, which is faster.
+// Why it must fail: the tolerance for float32 is one that no half-precision result can meet.
+// Expect: wrong_answer
+
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vec_add(device const float* A [[buffer(0)]],
+                    device const float* B [[buffer(1)]],
+                    device float* C [[buffer(2)]],
+                    constant uint& N [[buffer(3)]],
+                    uint i [[thread_position_in_grid]]) {
+    if (i < N) {
+        C[i] = half(A[i]) + half(B[i]);
+    }
+}
