@@ -226,6 +226,8 @@ def _outcome(
     work = works[answer.work]
     wanted = [b for b in work.inputs.buffers if b.role in ("output", "inout")]
     names = [b.name for b in wanted] if work.values and answer.ended != "refused" else []
+    if answer.ended == "unsupported" and not answer.outputs:
+        names = []  # nothing ran: the PTX could not be read
     if list(answer.outputs) != names or len(blobs) != 2 * len(names):
         raise InternalError("a run child sent other outputs than were asked for")
     outputs, written = {}, {}

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.errors import InternalError, NotGradableError
+from grader.errors import NotGradableError
 from grader.languages import Artefact, Contract, Variant
 from grader.languages import metal_contract as contract_check
 from grader.languages.metal_clang import (
@@ -100,7 +100,7 @@ def compile_submission(
     """The builds of a submission and what a device runs; works in the current directory.
 
     Without contracts every kernel of the file is an entry, or those that `kernels` names. Raises
-    NotGradableError for a construct that no device here has, InternalError when clang breaks down.
+    NotGradableError for a construct that no device here has.
     """
     started = time.perf_counter()
     files = {file_name: text, **headers}
@@ -159,7 +159,10 @@ def _compile(
     places = {(d.file, d.line) for d in found if d.severity == "error"}
     found += [d for d in lost if (d.file, d.line) not in places]
     if not code.ok and not any(d.severity == "error" for d in found):
-        raise InternalError(f"clang failed without a message about the text: {code.log[:500]}")
+        # `missing` has seen this compiler work, so it is the text that it died on.
+        first = next(iter(code.log.strip().splitlines()), "no reason given")
+        message = f"the compiler crashed on this file ({first[:200]})"
+        found.append(Diagnostic(file=name, severity="error", message=message))
     if not code.ok or lost or problems:
         return submission.failed([*problems, *found], _shown(code.log)), None
     text, declared = take_constants(code.output)
