@@ -19,10 +19,10 @@ _SIZE = re.compile(
 _TEMPLATE = re.compile(
     r"^\s*(?:template\b|#\s*include|using\b|return\s+static_cast)|\w<[\w:, ]+>\s*\("
 )
-_COMPARE = re.compile(r"[\w)\]]\s*(?:<=|>=|<|>)\s*\(?\s*[\w.]+")
+_COMPARE = re.compile(r"[\w)\]}]\s*(?:<=|>=|<|>)\s*[({]?\s*[\w.]+")  # braces: a generator's
 _ADD = re.compile(
     r"[\w)\].]\s*\+\s*[\w(*]|\+=|\bf(?:unc|n)?\s*\(|\bOp\s*(?:\(\)|\{\})\s*\(|npyv_|_mm\d*_add|vadd|\badd\w*\s*\("
-    r"|\bfma|addition|\bplus\b|ops\.add|\bop\s*\("
+    r"|\bfma|addition|\bplus\b|ops\.add|\badd = register_pointwise|\bop\s*\("
 )
 
 WANTED = {

@@ -252,8 +252,8 @@ class _Analysis:
         """Source lines of instructions, each once, in order; the innermost of inlined code."""
         found: dict[tuple[str, int], None] = {}
         for i in instructions:
-            if i.loc is not None:
-                name = self.module.files.get(i.loc.file, "?")
+            name = self.module.files.get(i.loc.file, "?") if i.loc is not None else "<none>"
+            if i.loc is not None and not name.startswith("<"):  # text of ours around a kernel
                 found[_short(name), i.loc.line] = None
         return tuple(CodeLine(file=file, line=line) for file, line in sorted(found))
 

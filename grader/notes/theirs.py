@@ -53,6 +53,7 @@ struct add_functor {
     return static_cast<T>(a + b);
   }
 };
+using c10::metal::binary_dense;
 template [[host_name("add_dense_float_float")]] kernel void
 ::c10::metal::binary_dense<float, add_functor>(
     device float*, constant float*, constant float*, uint);
