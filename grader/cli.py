@@ -209,6 +209,64 @@ def peek(
 
 
 @app.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="A CUDA C file (.cu).")],
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Which kernel: a name, or a template instance such as 'reduce<float, 256>'.",
+            show_default="the only one",
+        ),
+    ] = None,
+    grid: Annotated[
+        str | None, typer.Option(metavar="X[,Y[,Z]]", help="Blocks.", show_default=False)
+    ] = None,
+    block: Annotated[
+        str | None,
+        typer.Option(metavar="X[,Y[,Z]]", help="Threads in a block.", show_default=False),
+    ] = None,
+    shared: Annotated[int, typer.Option(metavar="BYTES", help="Dynamic shared memory.")] = 0,
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SPEC",
+            help="One for each parameter, in order: a:f32[1000] is random, out:f32[1000]=0 "
+            "filled, out:f32[1000]=undefined never written, a:f32@file.npy read from a file, "
+            "n:i32=1000 a scalar.",
+            show_default=False,
+        ),
+    ] = None,
+    optimised_only: Annotated[
+        bool, typer.Option("--optimised-only", help="Leave out the unoptimised build.")
+    ] = False,
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Run one kernel on the virtual GPU with every check: no assignment, no GPU."""
+    from grader import run_file
+    from grader.report import run_file as shown
+    from grader.report import terminal, write_json
+
+    human = terminal.console(stderr=json_file == "-")
+    with terminal.progress(quiet=quiet) as step:
+        found = run_file.run(
+            file,
+            kernel=kernel,
+            grid=run_file.dimensions("--grid", grid),
+            block=run_file.dimensions("--block", block),
+            shared_bytes=shared,
+            specs=arg or (),
+            optimised_only=optimised_only,
+            step=step,
+        )
+    shown.show(found, file.read_text(encoding="utf-8"), human, quiet=quiet)
+    write_json(found, json_file)
+    raise typer.Exit(found.exit_code)
+
+
+@app.command()
 def devices(json_file: JsonFile = None, debug: Debug = False) -> None:
     """Say what can be compiled and run here; for what cannot, why."""
     from grader import devices as table

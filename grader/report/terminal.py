@@ -75,12 +75,12 @@ def show(
     """
     if quiet:
         title = f"{result.assignment}: {result.verdict.value}, {words.points(result.score)}"
-        _print(out, title)
+        lines(out, title)
         return
     _headline(out, result, "" if brief else words.points(result.score))
     _cause(out, result)
     if result.next_step:
-        _print(out, f"Next: {result.next_step}", "bold")
+        lines(out, f"Next: {result.next_step}", "bold")
         out.print()
     _more(out, result, verbose)
     if not brief:
@@ -89,14 +89,14 @@ def show(
     if not brief:
         _notes(out, result)
     for mention in result.mentions:
-        _print(out, mention)
+        lines(out, mention)
     if verbose:
         _details(out, result)
     if folder is not None:
-        _print(out, f"Report: {folder / 'report.html'}")
+        lines(out, f"Report: {folder / 'report.html'}")
 
 
-def _print(out: Console, text: str, style: str = "", indent: int = 0) -> None:
+def lines(out: Console, text: str, style: str = "", indent: int = 0) -> None:
     """Print text wrapped to the console, whatever it holds."""
     for line in words.clean(text).splitlines() or [""]:
         for piece in _wrap(_ascii(out, line), out.width - indent):
@@ -114,7 +114,7 @@ def _wrap(line: str, width: int) -> list[str]:
     ) or [""]
 
 
-def _table(out: Console, rows: Sequence[tuple[Text, ...]], right: tuple[int, ...] = ()) -> None:
+def table(out: Console, rows: Sequence[tuple[Text, ...]], right: tuple[int, ...] = ()) -> None:
     """Columns two spaces apart; the last one wraps, the columns of `right` are aligned right."""
     widths = [max(len(row[i].plain) for row in rows) for i in range(len(rows[0]) - 1)]
     indent = sum(widths) + 2 * len(widths)
@@ -138,7 +138,7 @@ def _ascii(out: Console, text: str) -> str:
 
 
 def _headline(out: Console, result: Result, score: str) -> None:
-    _print(out, words.subject(result))
+    lines(out, words.subject(result))
     title = words.TITLES[result.verdict].upper()
     style = "bold green" if result.verdict is Verdict.ACCEPTED else "bold red"
     if result.verdict in (Verdict.GRADER_ERROR, Verdict.NOT_GRADABLE):
@@ -156,26 +156,24 @@ def _cause(out: Console, result: Result) -> None:
     elif result.verdict is Verdict.BUILD_FAILED:
         _diagnostics(out, result)
     elif case is not None and case.mismatch is not None:
-        _print(out, f"case {case.name}: {case.mismatch.message}")
+        lines(out, f"case {case.name}: {case.mismatch.message}")
         out.print()
     elif result.reason:
-        _print(out, result.reason)
+        lines(out, result.reason)
         out.print()
 
 
 def _finding(out: Console, result: Result, finding: Finding) -> None:
     fault = finding.fault
-    _print(out, words.fault_text(fault))
+    lines(out, words.fault_text(fault))
     if fault.other is not None and fault.other.line is not None and fault.other.line != fault.line:
-        _print(
-            out, f"the other access: {words.place(fault.other.file, fault.other.line)}", indent=2
-        )
+        lines(out, f"the other access: {words.place(fault.other.file, fault.other.line)}", indent=2)
     _source(out, result, fault.file, fault.line, fault.column)
     if len(finding.cases) > 1:
         more = len(finding.cases) - 1
-        _print(out, f"in case {finding.cases[0]} and {more} more", "dim", indent=2)
+        lines(out, f"in case {finding.cases[0]} and {more} more", "dim", indent=2)
     elif finding.cases:
-        _print(out, f"in case {finding.cases[0]}", "dim", indent=2)
+        lines(out, f"in case {finding.cases[0]}", "dim", indent=2)
     out.print()
 
 
@@ -204,19 +202,19 @@ def _diagnostics(out: Console, result: Result) -> None:
     shown = [d for build in result.builds for d in build.diagnostics if d.severity == "error"]
     unique = list(dict.fromkeys(shown))
     if not unique and result.reason:
-        _print(out, result.reason)
+        lines(out, result.reason)
         out.print()
         return
     for diagnostic in unique[:3]:
         _diagnostic(out, result, diagnostic)
     if len(unique) > 3:
-        _print(out, f"and {len(unique) - 3} more errors (--verbose shows the compiler's log)")
+        lines(out, f"and {len(unique) - 3} more errors (--verbose shows the compiler's log)")
         out.print()
 
 
 def _diagnostic(out: Console, result: Result, diagnostic: Diagnostic) -> None:
     where = words.place(diagnostic.file, diagnostic.line)
-    _print(out, f"{where}: {diagnostic.message}")
+    lines(out, f"{where}: {diagnostic.message}")
     _source(out, result, diagnostic.file, diagnostic.line, diagnostic.column)
 
 
@@ -227,14 +225,14 @@ def _more(out: Console, result: Result, verbose: bool) -> None:
     shown = rest if verbose else [f for f in rest if f.fault.severity != Severity.NOTE][:5]
     if not shown:
         return
-    _print(out, "Also found")
+    lines(out, "Also found")
     for finding in shown:
         fault = finding.fault
-        _print(out, f"{fault.severity.value}: {words.fault_text(fault)}", indent=2)
+        lines(out, f"{fault.severity.value}: {words.fault_text(fault)}", indent=2)
         if fault.advice and verbose:
-            _print(out, fault.advice, "dim", indent=4)
+            lines(out, fault.advice, "dim", indent=4)
     if len(rest) > len(shown):
-        _print(out, f"{len(rest) - len(shown)} more with --verbose", "dim", indent=2)
+        lines(out, f"{len(rest) - len(shown)} more with --verbose", "dim", indent=2)
     out.print()
 
 
@@ -246,7 +244,7 @@ def _score(out: Console, result: Result) -> None:
         style = "red" if line.points < line.out_of else "green"
         number = Text(f"{line.points}/{line.out_of}", style=style)
         rows.append((Text(line.item), number, Text(line.why)))
-    _table(out, rows, right=(1,))
+    table(out, rows, right=(1,))
     out.print()
 
 
@@ -255,7 +253,7 @@ def _cases(out: Console, result: Result, verbose: bool) -> None:
         return
     bad = [case for case in result.cases if case.verdict is not Verdict.ACCEPTED]
     if not bad and not verbose:
-        _print(
+        lines(
             out,
             f"All {len(result.cases)} cases accepted."
             if len(result.cases) > 1
@@ -265,7 +263,7 @@ def _cases(out: Console, result: Result, verbose: bool) -> None:
         return
     shown = result.cases if verbose or len(result.cases) <= CASES_SHOWN else bad[:CASES_SHOWN]
     head = tuple(Text(title, style="dim") for title in ("case", "sizes", "verdict", ""))
-    _table(
+    table(
         out,
         [head, *((Text(c.name), Text(words.sizes(c)), _verdict(c), Text(_said(c))) for c in shown)],
     )
@@ -274,7 +272,7 @@ def _cases(out: Console, result: Result, verbose: bool) -> None:
         text = f"{passed} of {len(result.cases)} cases accepted"
         if len(bad) > len(shown):
             text += f"; {len(bad) - len(shown)} more failed (--verbose shows all)"
-        _print(out, text)
+        lines(out, text)
     out.print()
 
 
@@ -293,20 +291,20 @@ def _notes(out: Console, result: Result) -> None:
     if result.notes is None:
         return
     for problem in result.notes.problems:
-        _print(out, f"{words.place(problem.file, problem.line)}: {problem.message}")
+        lines(out, f"{words.place(problem.file, problem.line)}: {problem.message}")
     for entry in result.notes.entries:
-        _print(out, f"notes, {entry.framework}: {entry.verdict}")
+        lines(out, f"notes, {entry.framework}: {entry.verdict}")
         for claim in entry.claims:
             worth = noted.points(claim)
             worth = f", {worth}" if worth else ""
-            _print(out, f"{claim.claim}: {claim.verdict}{worth}. {claim.reason}", indent=2)
+            lines(out, f"{claim.claim}: {claim.verdict}{worth}. {claim.reason}", indent=2)
     heading, *rows = noted.rows(result.notes) or ((),)
     for row in rows:
-        _print(out, row[0])
+        lines(out, row[0])
         for kernel, said in zip(heading[1:], row[1:], strict=True):
-            _print(out, f"{kernel}: {said}", indent=2)
+            lines(out, f"{kernel}: {said}", indent=2)
     for reason in result.notes.not_compiled:
-        _print(out, f"not compared: {reason}")
+        lines(out, f"not compared: {reason}")
     if result.notes.problems or result.notes.entries:
         out.print()
 
@@ -314,31 +312,31 @@ def _notes(out: Console, result: Result) -> None:
 def _details(out: Console, result: Result) -> None:
     for case in result.cases:
         if case.printed:
-            _print(out, f"Printed by case {case.name}")
+            lines(out, f"Printed by case {case.name}")
             # The bar keeps a line that looks like a CI command from being one.
-            _print(out, "\n".join(f"| {row}" for row in case.printed.splitlines()), "dim")
+            lines(out, "\n".join(f"| {row}" for row in case.printed.splitlines()), "dim")
     for build in result.builds:
         options = " ".join(build.options)
-        _print(out, f"{build.compiler} {build.version} {options}: {'ok' if build.ok else 'failed'}")
+        lines(out, f"{build.compiler} {build.version} {options}: {'ok' if build.ok else 'failed'}")
         rows = build.log.splitlines()
         if len(rows) > 2 * LOG_LINES:
             cut = len(rows) - 2 * LOG_LINES
             rows = [*rows[:LOG_LINES], f"({cut} lines left out)", *rows[-LOG_LINES:]]
         if rows:
-            _print(out, "\n".join(f"| {row}" for row in rows), "dim")
+            lines(out, "\n".join(f"| {row}" for row in rows), "dim")
     for name, version in result.versions.items():
-        _print(out, f"{name} {version}", "dim")
+        lines(out, f"{name} {version}", "dim")
     out.print()
 
 
 def show_difference(found: Difference, out: Console) -> None:
     """Print what changed since the last check."""
     for text in found.fixed:
-        _print(out, f"fixed: {text}", "green")
+        lines(out, f"fixed: {text}", "green")
     for text in found.new:
-        _print(out, f"new: {text}", "red")
+        lines(out, f"new: {text}", "red")
     if not found.fixed and not found.new:
-        _print(out, "nothing changed since the last check", "dim")
+        lines(out, "nothing changed since the last check", "dim")
     out.print()
 
 
@@ -349,7 +347,7 @@ def show_survey(found: Survey, out: Console) -> None:
         ready = item.missing is None
         state = Text("ready" if ready else "no", style="green" if ready else "yellow")
         rows.append((Text(f"{item.kind} {item.name}"), state, Text(item.missing or item.detail)))
-    _table(out, rows)
+    table(out, rows)
 
 
 def show_verification(
@@ -364,7 +362,7 @@ def show_verification(
         said = f"{check.found}, {check.seconds:.1f} s" if check.ok else text
         rows.append((state, Text(f"{check.assignment} {check.name}"), Text(said)))
     if rows:
-        _table(out, rows)
+        table(out, rows)
         out.print()
     sums = []
     for name in dict.fromkeys(check.assignment for check in found.checks):
@@ -373,5 +371,5 @@ def show_verification(
         state = Text(f"{bad} failed" if bad else "ok", style="red" if bad else "green")
         sums.append((Text(name), state, Text(f"{len(mine)} checks")))
     if sums:
-        _table(out, sums)
-    _print(out, f"{len(found.checks)} checks in {found.seconds:.1f} s, {len(failed)} failed")
+        table(out, sums)
+    lines(out, f"{len(found.checks)} checks in {found.seconds:.1f} s, {len(failed)} failed")
