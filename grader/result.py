@@ -80,14 +80,15 @@ class Fault(Record):
     kind: str = Field(description="what was found; every kind stands on docs/messages.md")
     severity: Severity = Field(description="only an error changes a verdict")
     access: Literal["read", "write", "atomic"] | None = Field(
-        None, description="what the access did; null where the finding is no access"
+        default=None, description="what the access did; null where the finding is no access"
     )
     space: str | None = Field(default=None, description="global, shared, local, const or param")
     buffer: str | None = Field(
-        None, description="the buffer's name in the assignment, or the array's in the source"
+        default=None,
+        description="the buffer's name in the assignment, or the array's in the source",
     )
     index: int | None = Field(
-        None, description="the element that was touched, from 0; may be negative"
+        default=None, description="the element that was touched, from 0; may be negative"
     )
     extent: int | None = Field(default=None, description="how many elements the buffer has")
     size_bytes: int | None = Field(default=None, description="size of one lane's access")
@@ -137,7 +138,7 @@ class Mismatch(Record):
     wrong: int = Field(description="how many elements are wrong")
     total: int = Field(description="how many elements the output has")
     pattern: str | None = Field(
-        None, description="what the wrong elements have in common, in words"
+        default=None, description="what the wrong elements have in common, in words"
     )
     message: str
     advice: str | None = None
@@ -186,7 +187,7 @@ class Timing(Record):
     nanoseconds: float
     bound: str | None = Field(default=None, description="what bounds the kernel")
     ratio_to_reference: float | None = Field(
-        None, description="time over that of the reference on the same case"
+        default=None, description="time over that of the reference on the same case"
     )
     detail: dict[str, float] = Field(
         default_factory=dict, description="the parts the time is made of"
@@ -221,7 +222,7 @@ class CaseResult(Record):
     metrics: Metrics | None = None
     timing: Timing | None = None
     reference: ReferenceRun | None = Field(
-        None, description="what the reference kernel of the language did on the case"
+        default=None, description="what the reference kernel of the language did on the case"
     )
     printed: str = Field(default="", description="what the kernel printed")
     reason: str = Field(default="", description="why it ended as it did, where faults do not say")
@@ -344,10 +345,10 @@ class Result(Record):
     submission_sha256: str = Field(description="over names and contents of the files that count")
     files: tuple[SourceFile, ...] = ()
     mentions: tuple[str, ...] = Field(
-        (), description="files that were seen and do not count, and why"
+        default=(), description="files that were seen and do not count, and why"
     )
     others: tuple[dict[str, Any], ...] = Field(
-        (), description="verdict and points of the other languages handed in"
+        default=(), description="verdict and points of the other languages handed in"
     )
     versions: dict[str, str] = Field(
         default_factory=dict, description="what decides a grade, with exact versions"

@@ -79,7 +79,7 @@ def verify(
     for name in names or tuple(assignments.available()):
         try:
             assignment = assignments.load(name)
-            found += subjects(assignment)
+            found += tuple(subjects(assignment))
         except AssignmentError as error:
             checks.append(_broken(name, error))
     with grade.warm(), ThreadPoolExecutor(max(1, jobs)) as pool:
