@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from grader import cache as kept
 from grader.notes import facts, paths
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
@@ -158,10 +159,10 @@ def clone(framework: str, tag: str) -> Path | None:
     repo = paths.REPOSITORIES.get(framework)
     if repo is None or not _TAG.fullmatch(tag):
         return None
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = base / "grader" / "checkouts" / f"{framework}-{tag}"
+    folder = kept.root() / "checkouts" / f"{framework}-{tag}"
     if folder.is_dir():
         return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
     partial = folder.with_name(f"{folder.name}.{os.getpid()}")
     done = _run(
         ["git", "clone", "-q", "--depth", "1", "--filter=blob:none", "--no-checkout",
