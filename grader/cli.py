@@ -5,7 +5,6 @@ Commands import what they need when they run, so that `grade --help` is instant.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import traceback
@@ -89,11 +88,13 @@ def submit(
     debug: Debug = False,
 ) -> None:
     """Grade a submission and write its report."""
-    from grader import grade, report
+    from grader import report, warm
     from grader.report import terminal
 
     human = terminal.console(stderr=json_file == "-")
-    with terminal.progress(quiet=quiet) as step:
+    with warm.children(), terminal.progress(quiet=quiet) as step:
+        from grader import grade  # while the warm process starts
+
         result = grade.submit(
             assignment, path, file=file, language=language, device=device, jobs=jobs, step=step
         )
@@ -124,7 +125,7 @@ def check(
     debug: Debug = False,
 ) -> None:
     """Check the small cases only, quickly; writes no report."""
-    from grader import grade, report
+    from grader import grade, report, warm
     from grader import watch as watching
     from grader.report import terminal
 
@@ -132,7 +133,7 @@ def check(
     place = grade.place(assignment, path)
     before = result = None
     rounds = watching.saves(place) if watch else (None,)
-    with grade.warm() if watch else contextlib.nullcontext():
+    with warm.children():
         for _ in rounds:
             try:
                 with terminal.progress(quiet=quiet) as step:
@@ -269,10 +270,10 @@ def run(
 @app.command()
 def devices(json_file: JsonFile = None, debug: Debug = False) -> None:
     """Say what can be compiled and run here; for what cannot, why."""
-    from grader import devices as table
+    from grader.devices.survey import survey
     from grader.report import terminal, write_json
 
-    found = table.survey()
+    found = survey()
     terminal.show_survey(found, terminal.console(stderr=json_file == "-"))
     write_json(found, json_file)
 

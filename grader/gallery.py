@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from grader import assignment as assignments
-from grader import grade, report, verify
+from grader import report, verify, warm
 from grader.report import words
 
 PAGE = """<!doctype html>
@@ -33,7 +33,7 @@ def write(folder: Path, names: list[str]) -> None:
         for name in names or assignments.available()
         for subject in verify.subjects(assignments.load(name))
     ]
-    with grade.warm(), ThreadPoolExecutor(os.cpu_count()) as pool:
+    with warm.children(), ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = list(pool.map(lambda subject: _one(folder, subject), found))
     (folder / "index.html").write_text(PAGE.format(rows="\n".join(rows)), encoding="utf-8")
 

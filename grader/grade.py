@@ -6,13 +6,12 @@ oracle, the comparison and the points.
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import functools
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
@@ -20,12 +19,10 @@ from pathlib import Path
 from grader import (
     __version__,
     advice,
-    cache,
     devices,
     feedback,
     judge,
     reference,
-    sandbox,
     submission,
     verdict,
 )
@@ -54,13 +51,6 @@ from grader.score import score
 from grader.submission import Submission
 
 Step = Callable[[str], None]
-
-PRELOAD = (
-    "grader.devices.virtual_child",
-    "grader.languages.cuda_compile",
-    "grader.languages.metal_compile",
-)
-"""What children import, but for Triton: it takes half a second that other languages need not."""
 
 GRADER_FAILED = "The grader failed; this is not about your kernel."
 
@@ -103,18 +93,6 @@ def submit(
         if r is not best
     )
     return best.model_copy(update={"others": others})
-
-
-@contextlib.contextmanager
-def warm() -> Iterator[None]:
-    """Inside, children are forked from a process that has imported already, where that works.
-
-    For those who grade many submissions, or one many times.
-    """
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(sandbox.WarmUnavailable):
-            stack.enter_context(sandbox.warmed(PRELOAD, read=[cache.root()]))
-        yield
 
 
 def place(name: str, path: Path | None) -> Path:

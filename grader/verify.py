@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import Field
 
 from grader import assignment as assignments
-from grader import expectations, grade
+from grader import expectations, grade, warm
 from grader.assignment_schema import Assignment
 from grader.errors import AssignmentError, GradeError
 from grader.result import Record, Result, Verdict
@@ -82,7 +82,7 @@ def verify(
             found += tuple(subjects(assignment))
         except AssignmentError as error:
             checks.append(_broken(name, error))
-    with grade.warm(), ThreadPoolExecutor(max(1, jobs)) as pool:
+    with warm.children(), ThreadPoolExecutor(max(1, jobs)) as pool:
         for check in pool.map(_check, found):
             checks.append(check)
             step(f"verified {len(checks)}: {check.assignment} {check.name}")

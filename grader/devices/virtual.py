@@ -1,6 +1,7 @@
 """The virtual GPU as a device: cases of an artefact run in sandboxed children.
 
-`run` spreads works over child processes and checks what comes back; `run_job` is what a child does.
+`run` spreads works over child processes and checks what comes back; `virtual_child.py` is what a
+child does.
 A child gets PTX and the inputs of its cases; what is expected of the outputs stays in the parent.
 """
 
@@ -8,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -36,7 +36,7 @@ SHARE_LIMITS = sandbox.Limits(wall_seconds=300.0, cpu_seconds=300.0)
 def missing() -> str | None:
     """Why nothing can run on the virtual GPU here, or None after a kernel really ran in a child."""
     try:
-        reply = _call("grader.devices.virtual:probe_job", {}, [])
+        reply = _call("grader.devices.virtual_child:probe_job", {}, [])
     except RuntimeError as error:
         return str(error)
     if reply.header is not None and reply.header.get("sum") == 3:
@@ -102,7 +102,7 @@ def _run_share(
     works: Sequence[Work], share: Sequence[int], *, alone: bool = False
 ) -> dict[int, Run]:
     request, blobs = _request(works, share)
-    reply = _call("grader.devices.virtual:run_job", request, blobs)
+    reply = _call("grader.devices.virtual_child:run_job", request, blobs)
     if reply.exit.cause == "refused":
         raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
     found = dict(_outcome(works, share, frame.header, list(frame.blobs)) for frame in reply.frames)
@@ -206,7 +206,7 @@ def _request(works: Sequence[Work], share: Sequence[int]) -> tuple[dict[str, Any
                 ],
             }
         )
-    return {"works": asked}, blobs
+    return {"works": asked, "printed_characters": PRINTED_CHARACTERS}, blobs
 
 
 def _digest(text: str) -> str:
@@ -225,7 +225,7 @@ def _outcome(
         raise InternalError("a run child answered a question nobody asked")
     work = works[answer.work]
     wanted = [b for b in work.inputs.buffers if b.role in ("output", "inout")]
-    names = [b.name for b in wanted] if work.values and answer.ended != "refused" else []
+    names = [b.name for b in wanted] if work.values and answer.ended == "finished" else []
     if answer.ended == "unsupported" and not answer.outputs:
         names = []  # nothing ran: the PTX could not be read
     if list(answer.outputs) != names or len(blobs) != 2 * len(names):
@@ -248,39 +248,3 @@ def _outcome(
         written=written,
         seconds=answer.seconds,
     )
-
-
-# ---- the child ---------------------------------------------------------------------------------
-
-
-Answered = tuple[dict[str, Any], list[bytes]]
-
-
-def run_job(request: dict[str, Any], blobs: list[bytes]) -> Generator[Answered, None, Answered]:
-    """In the child: run every work, and answer each as soon as it ended."""
-    from grader.devices import virtual_child
-
-    if not virtual_child.use_cache(request["cache"]):
-        return {"needs": "runtime"}, []
-    spent: set[str] = set()
-    for work in request["works"]:
-        started = time.perf_counter()
-        if work["case"] in spent:
-            # The verdict is decided; another build would use up its budget as well.
-            answer: Answered = virtual_child.not_run("fuel"), []
-        else:
-            answer = virtual_child.run(work, blobs)
-        header, outputs = answer
-        if header["ended"] == "fuel":
-            spent.add(work["case"])
-        yield {**header, "work": work["work"], "seconds": time.perf_counter() - started}, outputs
-    return virtual_child.made()
-
-
-def probe_job(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
-    """In the child: run a kernel of one thread that stores 1 + 2."""
-    from grader.devices import virtual_child
-
-    if not virtual_child.use_cache(request["cache"]):
-        return {"needs": "runtime"}, []
-    return {"sum": virtual_child.probe()}, []

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 import os
+import time
+from collections.abc import Generator
 from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
 
 from grader import vgpu
-from grader.devices.virtual import PRINTED_CHARACTERS
 from grader.vgpu import native
 
 ACCESS: dict[str, Literal["in", "out", "inout", "scratch"]] = {
@@ -40,11 +41,40 @@ PROBE = """
 """
 
 
-def run(work: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+Answered = tuple[dict[str, Any], list[bytes]]
+
+
+def run_job(request: dict[str, Any], blobs: list[bytes]) -> Generator[Answered, None, Answered]:
+    """In the child: run every work, and answer each as soon as it ended."""
+    if not use_cache(request["cache"]):
+        return {"needs": "runtime"}, []
+    spent: set[str] = set()
+    for work in request["works"]:
+        started = time.perf_counter()
+        if work["case"] in spent:
+            # The verdict is decided; another build would use up its budget as well.
+            answer: Answered = not_run("fuel"), []
+        else:
+            answer = run(work, blobs, request["printed_characters"])
+        header, outputs = answer
+        if header["ended"] == "fuel":
+            spent.add(work["case"])
+        yield {**header, "work": work["work"], "seconds": time.perf_counter() - started}, outputs
+    return made()
+
+
+def probe_job(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """In the child: run a kernel of one thread that stores 1 + 2."""
+    if not use_cache(request["cache"]):
+        return {"needs": "runtime"}, []
+    return {"sum": probe()}, []
+
+
+def run(work: dict[str, Any], blobs: list[bytes], printed_characters: int) -> Answered:
     """Run the launches of one work in order, until one does not finish."""
     memory = vgpu.Memory()
     pointers = {b["name"]: _allocate(memory, b, blobs) for b in work["buffers"]}
-    total = _Total()
+    total = _Total(printed_characters)
     for launch in work["launches"]:
         if 0 in launch["grid"]:
             continue  # a zero-sized launch does nothing; `grade run` refuses it as CUDA does
@@ -72,7 +102,8 @@ def run(work: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[
     outputs: list[bytes] = []
     names = []
     for buffer in work["buffers"]:
-        if work["values"] and buffer["role"] in ("output", "inout"):
+        wanted = work["values"] and total.ended == "finished"
+        if wanted and buffer["role"] in ("output", "inout"):
             pointer = pointers[buffer["name"]]
             names.append(buffer["name"])
             outputs.append(np.ascontiguousarray(memory.read(pointer)).tobytes())
@@ -82,7 +113,7 @@ def run(work: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[
 
 def not_run(ended: str) -> dict[str, Any]:
     """The answer for a work whose case has ended so on another build already."""
-    return _Total().answer(ended, "")
+    return _Total(0).answer(ended, "")
 
 
 def use_cache(root: str) -> bool:
@@ -132,7 +163,8 @@ def _argument(argument: dict[str, Any], pointers: dict[str, vgpu.Pointer]) -> An
 class _Total:
     """The sum over the launches of a work."""
 
-    def __init__(self) -> None:
+    def __init__(self, printed_characters: int) -> None:
+        self.printed_characters = printed_characters
         self.ended = "finished"
         self.reason = ""
         self.faults: list[dict[str, Any]] = []
@@ -146,7 +178,7 @@ class _Total:
         _sum(self.counts, done.metrics.counts)
         for place, counts in done.metrics.lines.items():
             _sum(self.lines.setdefault(place, {}), counts)
-        self.printed = (self.printed + done.printed)[:PRINTED_CHARACTERS]
+        self.printed = (self.printed + done.printed)[: self.printed_characters]
 
     def answer(self, ended: str, reason: str) -> dict[str, Any]:
         lines = sorted(self.lines.items(), key=lambda item: (item[0][0] or "", item[0][1]))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from grader.devices import Survey
 from grader.report import notes as noted
 from grader.report import words
 from grader.report.findings import (
@@ -25,7 +24,8 @@ from grader.report.findings import (
 )
 from grader.result import CaseResult, Diagnostic, Result, Severity, Verdict
 
-if TYPE_CHECKING:  # verifying imports the whole line, showing a result does not
+if TYPE_CHECKING:  # what makes these imports the whole line; showing them does not
+    from grader.devices.survey import Survey
     from grader.verify import Verification
     from grader.watch import Difference
 

@@ -102,6 +102,7 @@ def test_a_good_answer_becomes_a_run(works: list[Work]) -> None:
     "change",
     [
         {"ended": "accepted"},
+        {"ended": "unsupported"},  # with outputs, which it cannot have
         {"outputs": ["A"]},
         {"outputs": []},
         {"faults": [{"kind": "race"}]},

@@ -1,0 +1,53 @@
+"""What `grade devices` finds: languages, devices and the layers of the sandbox, each probed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from grader.devices import DEVICES, device
+from grader.languages import LANGUAGES, language
+from grader.result import Record
+
+
+class Availability(Record):
+    """Whether a language can be compiled, a device used or a layer of the sandbox put on, here.
+
+    `missing` is why not; `detail` says more of what is there.
+    """
+
+    kind: Literal["language", "device", "sandbox"]
+    name: str
+    missing: str | None
+    detail: str = ""
+
+
+class Survey(Record):
+    """What `grade devices` found."""
+
+    schema_: str = Field(default="grade/devices/v1", alias="schema")
+    found: tuple[Availability, ...]
+
+
+def survey() -> Survey:
+    """Probe every language and device of the tables, and the layers of the sandbox."""
+    from grader import sandbox
+
+    languages = [
+        Availability(kind="language", name=name, missing=language(name).missing())
+        for name in LANGUAGES
+    ]
+    devices = [
+        Availability(kind="device", name=name, missing=device(name).missing()) for name in DEVICES
+    ]
+    layers = [
+        Availability(
+            kind="sandbox",
+            name=layer.name,
+            missing=None if layer.on else layer.detail,
+            detail=layer.detail if layer.on else "",
+        )
+        for layer in sandbox.layers()
+    ]
+    return Survey(found=(*languages, *devices, *layers))
