@@ -21,6 +21,8 @@ PREFIX = struct.Struct("<4sBII")
 MAX_HEADER_BYTES = 16 << 20
 MAX_BLOBS = 4096
 MAX_FRAMES = 256
+# Over all frames: a JSON value of three bytes becomes an object of fifty and more.
+MAX_VALUES = 4_000_000
 
 
 class Kind(IntEnum):
@@ -44,9 +46,10 @@ class ChannelError(Exception):
 def encode(kind: Kind, header: dict[str, Any], blobs: Sequence[bytes] = ()) -> list[bytes]:
     """The frame as pieces to write one after the other (blobs are not copied).
 
-    Raises ChannelError when the header or the number of blobs exceeds what a reader accepts.
+    Raises ChannelError when the header or the number of blobs exceeds what a reader accepts, and
+    ValueError for a header with an infinity or NaN, which JSON does not have.
     """
-    text = json.dumps(header, separators=(",", ":")).encode()
+    text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
     if len(text) > MAX_HEADER_BYTES or len(blobs) > MAX_BLOBS:
         raise ChannelError(f"a frame of {len(text)} header bytes and {len(blobs)} blobs is too big")
     lengths = [memoryview(blob).nbytes for blob in blobs]
@@ -62,6 +65,7 @@ def decoder(max_bytes: int) -> Decoder:
     the stream is not what it should be; `max_bytes` bounds the sum over all frames.
     """
     left = max_bytes
+    values_left = MAX_VALUES
 
     def take(count: int) -> Generator[int, bytes, bytes]:
         nonlocal left
@@ -86,6 +90,9 @@ def decoder(max_bytes: int) -> Decoder:
         if sum(lengths) > left:
             raise ChannelError(f"more than the {max_bytes} bytes agreed")
         text = yield from take(header_bytes)
+        values_left -= sum(map(text.count, (b",", b"[", b"{")))
+        if values_left < 0:
+            raise ChannelError(f"more than {MAX_VALUES} values")
         header = _object(text)
         blobs: list[bytes] = []
         for length in lengths:
@@ -96,12 +103,19 @@ def decoder(max_bytes: int) -> Decoder:
 
 def _object(text: bytes) -> dict[str, Any]:
     try:
-        header = json.loads(text)
+        header = json.loads(text, parse_constant=_refuse)
+        if b"\\ud" in text or b"\\uD" in text:
+            # Half of a surrogate pair is a string that nothing can write again.
+            json.dumps(header, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise ChannelError(f"a header that is not JSON: {type(error).__name__}") from None
     if not isinstance(header, dict):
         raise ChannelError("a header that is not a JSON object")
     return header
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
 
 
 def read_frame(fd: int) -> Frame:

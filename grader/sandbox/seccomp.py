@@ -13,13 +13,13 @@ import platform
 import struct
 import sys
 
-from grader.sandbox.syscalls import ABSENT, ALWAYS, JUDGED, STARTING
+from grader.sandbox.syscalls import ABSENT, ALWAYS, JUDGED, STARTING, UNSUPPORTED
 
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 
 LOAD, JUMP_EQ, JUMP_GE, JUMP_SET, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-EPERM, ENOSYS = 1, 38
+EPERM, ENOSYS, EOPNOTSUPP = 1, 38, 95
 OFFSET_NR, OFFSET_ARCH, OFFSET_ARGS = 0, 4, 16
 
 # AUDIT_ARCH_* of linux/audit.h, and the column of the tables.
@@ -28,9 +28,13 @@ X32_BIT = 0x40000000
 
 CLONE_THREAD = 0x00010000
 CLONE_NEW_ANY = 0x7E020000 | 0x00000080  # mount, cgroup, uts, ipc, user, pid, net; time
-# ioctls that type into a terminal or send signals to an owner (tty_ioctl(4), sockios.h)
-BAD_IOCTLS = (0x5412, 0x541C, 0x8901, 0x8902)  # TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP
-BAD_FCNTLS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX: a signal to any process of the user
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX. Others type into terminals, send
+# signals, or change the flags of a file that was opened for reading only.
+GOOD_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+# F_DUPFD to F_SETLKW, F_GETOWN, the F_OFD locks, F_DUPFD_CLOEXEC, F_{SET,GET}PIPE_SZ. Others send
+# signals to any process of the user (F_SETOWN, F_SETSIG, F_NOTIFY) or make it wait (F_SETLEASE).
+GOOD_FCNTLS = (*range(8), 9, 36, 37, 38, 1030, 1031, 1032)
+MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
 # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_{SET,GET}_NO_NEW_PRIVS, PR_SET_VMA
 GOOD_PRCTLS = (3, 15, 16, 23, 38, 39, 0x53564D41)
 
@@ -64,6 +68,7 @@ def program(machine: str, pid: int, *, starting: bool) -> list[Instruction]:
         (ALWAYS, ALLOW),
         (STARTING, ALLOW if starting else ERRNO | EPERM),
         (ABSENT, ERRNO | ENOSYS),
+        (UNSUPPORTED, ERRNO | EOPNOTSUPP),
     ):
         for numbers in table.values():
             number = numbers[column]
@@ -93,9 +98,15 @@ def _judge(name: str, pid: int, *, starting: bool) -> list[Instruction]:
     if name in ("kill", "tgkill"):
         return [_low(0), (JUMP_EQ, 1, 0, pid), refuse, allow]
     if name == "ioctl":
-        return [_low(1), *_any_of(BAD_IOCTLS, refuse), allow]
+        return [_low(1), *_any_of(GOOD_IOCTLS, allow), refuse]
     if name == "fcntl":
-        return [_low(1), *_any_of(BAD_FCNTLS, refuse), allow]
+        return [_low(1), *_any_of(GOOD_FCNTLS, allow), refuse]
+    if name == "mmap":
+        # A shared mapping of a file writes to it without a call that counts what is written.
+        return [
+            *(_low(3), (JUMP_SET, 0, 2, MAP_SHARED)),
+            *((JUMP_SET, 1, 0, MAP_ANONYMOUS), refuse, allow),
+        ]
     if name == "prctl":
         return [_low(0), *_any_of(GOOD_PRCTLS, allow), refuse]
     # prlimit64(pid, resource, new, old): only to ask, and only about itself

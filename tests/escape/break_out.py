@@ -6,7 +6,7 @@ parent may know; `request["parent"]` is a pid outside.
 """
 
 # The attacks are on system calls, so they name the calls.
-# ruff: noqa: PTH102, PTH105, PTH110
+# ruff: noqa: PTH102, PTH105, PTH108, PTH110
 from __future__ import annotations
 
 import contextlib
@@ -431,6 +431,62 @@ def hide_memory(request, blobs):
         page = mmap.mmap(-1, 16 << 20)
         page.write(bytes(16 << 20))
         kept.append(page)
+
+
+def hide_memory_in_page_tables(request, blobs):
+    """Attack: read one byte of every two megabytes of terabytes that were never written: each
+    costs a page of page tables, and nothing becomes resident.
+    Why it must fail: page tables are counted with what is resident."""
+    step = 2 << 20
+    while True:
+        space = mmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
+        KEPT.append(space)
+        for at in range(0, 1 << 40, step):
+            space[at]
+
+
+KEPT = []
+
+
+def hide_disk_in_files_without_a_name(request, blobs):
+    """Attack: write files, remove their names and keep them open.
+    Why it must fail: what was ever written is counted, not only what can be listed."""
+    page = bytes(1 << 20)
+    while True:
+        fd = os.open("nameless", os.O_CREAT | os.O_RDWR)
+        os.unlink("nameless")
+        for _ in range(16):
+            os.write(fd, page)
+        KEPT.append(fd)
+        if len(KEPT) > 100:
+            os.close(KEPT.pop(0))
+
+
+def write_without_writing(request, blobs):
+    """Attack: fill a file by other means than writing: a shared mapping, an allocation.
+    Why it must fail: both are refused, so that counting what is written counts everything."""
+    loot = Loot()
+    fd = os.open("file", os.O_CREAT | os.O_RDWR)
+    os.ftruncate(fd, 1 << 20)
+    loot.grab("map it shared", mmap.mmap, fd, 1 << 20)
+    loot.grab("map it to read", mmap.mmap, fd, 1 << 20, prot=mmap.PROT_READ)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.fallocate(fd, 0, ctypes.c_long(0), ctypes.c_long(1 << 24)) == 0:
+        loot.got.append("allocated")
+    return loot.reply
+
+
+def hold_others_up(request, blobs):
+    """Attack: leases and flags on files of the toolkit, so that whoever opens them next waits.
+    Why it must fail: of fcntl and ioctl only what concerns the caller is allowed."""
+    loot = Loot()
+    with Path(os.__file__).open("rb") as file:
+        for kind in (fcntl.F_RDLCK, fcntl.F_WRLCK):
+            loot.grab("lease", fcntl.fcntl, file, 1024, kind)
+        loot.grab("notify", fcntl.fcntl, os.open(".", os.O_RDONLY), 1026, 0x80000001)
+        loot.grab("flags", fcntl.ioctl, file, 0x80086601, bytes(8))
+        loot.grab("set flags", fcntl.ioctl, file, 0x40086602, struct.pack("l", 0x40))
+    return loot.reply
 
 
 def hide_memory_in_pipes(request, blobs):

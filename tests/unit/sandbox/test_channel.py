@@ -69,6 +69,9 @@ def test_noise_is_refused_or_waits_for_more(noise):
         (PREFIX.pack(b"GRF1", 2, 2, 0) + b"[]", "not a JSON object"),
         (PREFIX.pack(b"GRF1", 2, 2, 0) + b"{\xff", "not JSON"),
         (PREFIX.pack(b"GRF1", 2, 90_000, 0) + b'{"a":' + b"[" * 89_995, "not JSON"),
+        (PREFIX.pack(b"GRF1", 2, 9, 0) + b'{"a":NaN}', "not JSON"),
+        (PREFIX.pack(b"GRF1", 2, 14, 0) + b'{"a":"\\ud800"}', "not JSON"),
+        (PREFIX.pack(b"GRF1", 2, 9 << 20, 0) + b'{"a":[' + b"0," * (9 << 19), "values"),
         (PREFIX.pack(b"GRF1", 2, 0xFFFFFFFF, 0), "header bytes"),
         (PREFIX.pack(b"GRF1", 2, 2, 0xFFFFFFFF), "blobs"),
         (PREFIX.pack(b"GRF1", 2, 2, 1) + (1 << 63).to_bytes(8, "little"), "bytes agreed"),
@@ -77,7 +80,7 @@ def test_noise_is_refused_or_waits_for_more(noise):
 )
 def test_malformed_streams(stream, says):
     with pytest.raises(ChannelError, match=says):
-        feed(stream, piece=1 << 16)
+        feed(stream, max_bytes=1 << 24, piece=1 << 16)
 
 
 def test_the_sum_of_frames_is_bounded():
@@ -103,6 +106,16 @@ def test_blocking_side_reads_one_frame_and_not_a_byte_more():
     with pytest.raises(ChannelError, match="closed"):
         read_frame(read)
     os.close(read)
+
+
+def test_what_json_lacks_is_not_sent():
+    with pytest.raises(ValueError, match="JSON"):
+        encode(Kind.LAST, {"a": float("nan")})
+
+
+def test_pairs_of_surrogates_are_text():
+    header = {"a": "\U0001f600"}
+    assert feed(b"".join(encode(Kind.LAST, header)))[0][1].header == header
 
 
 def test_numbers_survive():

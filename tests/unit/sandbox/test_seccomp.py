@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import seccomp
-from grader.sandbox.syscalls import ABSENT, ALWAYS, JUDGED, STARTING
+from grader.sandbox.syscalls import ABSENT, ALWAYS, JUDGED, STARTING, UNSUPPORTED
 
 ALLOW, KILL = seccomp.ALLOW, seccomp.KILL_PROCESS
 REFUSE, NO_SUCH_CALL = seccomp.ERRNO | 1, seccomp.ERRNO | 38
@@ -40,7 +40,7 @@ def decide(machine, number, *arguments, audit=None, starting=False):
 
 def number_of(machine, name):
     column = MACHINES.index(machine)
-    for table in (ALWAYS, JUDGED, STARTING, ABSENT):
+    for table in (ALWAYS, JUDGED, STARTING, ABSENT, UNSUPPORTED):
         if name in table:
             return table[name][column]
     raise KeyError(name)
@@ -60,7 +60,7 @@ def kernel_numbers(folder):
 def test_numbers_are_the_kernels(machine, folder):
     kernel = kernel_numbers(folder)
     aliases = {"newfstatat": "fstatat"} if machine == "aarch64" else {}
-    for table in (ALWAYS, JUDGED, STARTING, ABSENT):
+    for table in (ALWAYS, JUDGED, STARTING, ABSENT, UNSUPPORTED):
         for name, numbers in table.items():
             known = kernel.get(name, kernel.get(aliases.get(name, ""), None))
             assert numbers[MACHINES.index(machine)] == known, name
@@ -70,7 +70,7 @@ def test_numbers_are_the_kernels(machine, folder):
 def test_listed_calls_are_allowed_and_no_other(machine):
     listed = {
         number
-        for table in (ALWAYS, JUDGED, STARTING, ABSENT)
+        for table in (ALWAYS, JUDGED, STARTING, ABSENT, UNSUPPORTED)
         for number in [numbers[MACHINES.index(machine)] for numbers in table.values()]
         if number is not None
     }
@@ -100,6 +100,7 @@ def test_x32_numbers_end_the_process():
         ("clone", (0x3D0F00 | 0x10000000,), REFUSE),  # a thread in a new user namespace
         ("clone3", (), NO_SUCH_CALL),
         ("memfd_create", (), NO_SUCH_CALL),
+        ("fallocate", (3, 0, 0, 4096), seccomp.ERRNO | 95),
         ("kill", (PID, 9), ALLOW),
         ("kill", (PID + 1, 9), REFUSE),
         ("kill", (-1, 9), REFUSE),
@@ -109,7 +110,15 @@ def test_x32_numbers_end_the_process():
         ("ioctl", (0, 0x5413), ALLOW),  # TIOCGWINSZ
         ("ioctl", (0, 0x5412), REFUSE),  # TIOCSTI
         ("ioctl", (0, 0x100005412), REFUSE),  # the kernel cuts the command to 32 bits
+        ("ioctl", (0, 0x40086602), REFUSE),  # FS_IOC_SETFLAGS
         ("fcntl", (3, 3), ALLOW),  # F_GETFL
+        ("fcntl", (3, 1024, 1), REFUSE),  # F_SETLEASE
+        ("fcntl", (3, 1026, 1), REFUSE),  # F_NOTIFY
+        ("mmap", (0, 4096, 5, 0x02, 3, 0), ALLOW),  # a library
+        ("mmap", (0, 4096, 3, 0x22, -1, 0), ALLOW),  # memory
+        ("mmap", (0, 4096, 3, 0x21, -1, 0), ALLOW),  # memory, shared with its threads only
+        ("mmap", (0, 4096, 1, 0x01, 3, 0), REFUSE),  # a file, shared
+        ("mmap", (0, 4096, 3, 0x03, 3, 0), REFUSE),  # the same, MAP_SHARED_VALIDATE
         ("fcntl", (3, 8, 1), REFUSE),  # F_SETOWN
         ("prctl", (15,), ALLOW),  # PR_SET_NAME
         ("prctl", (1, 0), REFUSE),  # PR_SET_PDEATHSIG
