@@ -92,14 +92,13 @@ def _finish(attempt: Attempt, started: float) -> tuple[tuple[Build, ...], Artefa
     source = attempt.source
     ptx, values = contract_check.take_constants(attempt.compilation.ptx)
     used = resources(attempt.compilation.log)
-    constants = {**contract_check.defaults(source.contracts), **values}
     entries = _entries(attempt)
     optimised = Variant(
         name="optimised",
         optimised=True,
         ptx=_anonymous(ptx, source),
         entries=entries,
-        constants=constants,
+        constants=values,
         shared_bytes={name: u.shared_bytes for name, u in used.items()},
         registers={name: u.registers for name, u in used.items()},
         spill_bytes={name: u.spill_bytes for name, u in used.items()},
@@ -114,7 +113,7 @@ def _finish(attempt: Attempt, started: float) -> tuple[tuple[Build, ...], Artefa
             optimised=False,
             ptx=_anonymous(debug.ptx, source),
             entries=entries,
-            constants=constants,
+            constants=values,
         )
         builds = (
             _build(OPTIMISED, True, diagnostics, attempt.log, seconds),

@@ -135,7 +135,7 @@ def compile_submission(
     problems = [p for c in contracts for p in contract_check.problems(c, reading, file_name)]
     entries = [] if problems else _entries(contracts, kernels, reading)
     mentioned = [n for n in values if any(re.search(rf"\b{n}\b", blank(t)) for t in files.values())]
-    return _compile(submission, entries, problems, mentioned, values)
+    return _compile(submission, entries, problems, mentioned)
 
 
 def _compile(
@@ -143,7 +143,6 @@ def _compile(
     entries: Sequence[Entry],
     problems: Sequence[Diagnostic],
     constants: Sequence[str],
-    defaults: Mapping[str, int],
 ) -> tuple[tuple[Build, ...], Artefact | None]:
     name = submission.file_name
     wrapper = wrapper_text(entries, constants) if entries and not problems else ""
@@ -182,7 +181,7 @@ def _compile(
                 optimised=optimised,
                 ptx=ptx,
                 entries=mapping,
-                constants={**defaults, **declared},
+                constants=declared,
                 shared_bytes={n: shared.get(n, 0) for n in names},
             )
         )

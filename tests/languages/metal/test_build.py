@@ -96,7 +96,7 @@ def test_constants_of_the_launch_are_read_from_the_source() -> None:
     assert accepted(declared, VEC_ADD).variants[0].constants == {"BLOCK": 128}
     macro = KERNEL.replace("kernel", "#define BLOCK (1 << 6)\nkernel", 1)
     assert accepted(macro, VEC_ADD).variants[0].constants == {"BLOCK": 64}
-    assert accepted(KERNEL, VEC_ADD).variants[0].constants == {"BLOCK": 256}
+    assert accepted(KERNEL, VEC_ADD).variants[0].constants == {}
 
 
 def test_threadgroup_memory_is_counted_and_limited() -> None:

@@ -1,5 +1,5 @@
 // expect: verdict=race
-// expect: kind=race line=12 buffer=grid
+// expect: kind=race line=11 buffer=grid
 // One past the end of a row is the start of the next: inside the array, but two threads write
 // there, and what stays depends on who comes last.
 

@@ -1,5 +1,5 @@
 // expect: verdict=uninitialised
-// expect: kind=uninitialised line=24
+// expect: kind=uninitialised line=23
 // The loop over the rows of the tile is there for writing but was forgotten for reading: three
 // quarters of the tile are passed on as nobody left them.
 
