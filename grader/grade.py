@@ -10,6 +10,7 @@ import datetime
 import functools
 import os
 import platform
+import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -147,7 +148,7 @@ def _grade(
             builds, artefact = module.build(source.text or "", source.name, task.contracts)
             if artefact is None:
                 return _build_failed(result, builds)
-            if problems := _odd_constants(task, artefact, source.name):
+            if problems := _odd_constants(task, artefact, source):
                 failed = {"ok": False, "diagnostics": (*builds[0].diagnostics, *problems)}
                 return _build_failed(result, (builds[0].model_copy(update=failed), *builds[1:]))
             step("running the reference")
@@ -335,7 +336,9 @@ MOST_OF_A_CONSTANT = 1 << 20
 """Of a constant whose values the assignment does not list: it sizes launches and buffers."""
 
 
-def _odd_constants(task: Task, artefact: Artefact, file: str) -> tuple[Diagnostic, ...]:
+def _odd_constants(
+    task: Task, artefact: Artefact, source: SourceFile
+) -> tuple[Diagnostic, ...]:
     """Errors for constants to which the source gives a value that no launch can have."""
     problems: dict[str, Diagnostic] = {}
     for constant in task.assignment.constants:
@@ -351,8 +354,20 @@ def _odd_constants(task: Task, artefact: Artefact, file: str) -> tuple[Diagnosti
                 fits = 1 <= value <= MOST_OF_A_CONSTANT
             if not fits:
                 message = f"expected {constant.name} to be {expected}, found {value}"
-                problems[message] = Diagnostic(file=file, severity="error", message=message)
+                problems[message] = Diagnostic(
+                    file=source.name,
+                    line=_line_of(constant.name, source.text or ""),
+                    severity="error",
+                    message=message,
+                )
     return tuple(problems.values())
+
+
+def _line_of(name: str, text: str) -> int | None:
+    """The first line that says `name` outside a comment of its own."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    lines = enumerate(text.splitlines(), 1)
+    return next((n for n, line in lines if word.search(re.split("//|#(?= )", line)[0])), None)
 
 
 def _build_failed(result: Callable[..., Result], builds: tuple[Build, ...]) -> Result:
