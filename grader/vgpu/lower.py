@@ -595,7 +595,7 @@ class Lowering:
             return V("i64", self._clock(), True)
         if name in ("%globaltimer_lo", "%globaltimer_hi"):
             return V("i32", e.op(f"trunc i64 {self._clock()} to i32"), True)
-        constants = {"%nsmid": 108, "%gridid": 1, "WARP_SZ": 32, "%reserved_smem_offset_1": 0}
+        constants = {"%nsmid": 108, "%gridid": 1, "%reserved_smem_offset_1": 0}
         if name in constants:
             return e.const("i32" if name != "%gridid" else "i64", constants[name])
         if name in ("%envreg1", "%envreg2"):

@@ -44,7 +44,7 @@ UNIFORM_SPECIAL = {
     "%ntid.y", "%ntid.z", "%nwarpid", "%smid", "%nsmid", "%gridid", "%dynamic_smem_size",
     "%total_smem_size", "%warpid", "%reserved_smem_offset_0", "%reserved_smem_offset_1",
     "%reserved_smem_offset_begin", "%reserved_smem_offset_end", "%reserved_smem_offset_cap",
-    "%aggr_smem_size", "%current_graph_exec", "WARP_SZ", "%envreg1", "%envreg2",
+    "%aggr_smem_size", "%current_graph_exec", "%envreg1", "%envreg2",
 }  # fmt: skip
 
 

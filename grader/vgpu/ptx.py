@@ -720,6 +720,8 @@ class _Parser:
             return _parse_float(text)
         if text == "_":
             return Sink()
+        if text == "WARP_SZ":  # PTX ISA 4.5.5: a predefined constant
+            return Imm(32)
         if token.kind == "id":
             return self.named(token)
         raise PtxError(token.line, f"unexpected {text!r}")

@@ -1,5 +1,5 @@
 // expect: verdict=race
-// expect: kind=race line=16
+// expect: kind=race line=13
 // The tree starts before all threads have stored their share.
 
 extern __shared__ float s[];

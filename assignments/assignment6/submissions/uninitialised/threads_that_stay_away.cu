@@ -1,5 +1,5 @@
 // expect: verdict=uninitialised
-// expect: kind=uninitialised line=20
+// expect: kind=uninitialised line=25
 // Threads without elements store nothing, but the tree reads their place.
 
 extern __shared__ float s[];

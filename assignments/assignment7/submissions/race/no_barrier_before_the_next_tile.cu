@@ -1,5 +1,5 @@
 // expect: verdict=race
-// expect: kind=race line=15
+// expect: kind=race
 // A fast warp fills the next tile while a slow one still reads this one.
 
 constexpr int TILE = 16;
