@@ -61,6 +61,7 @@ def read(
         raise UsageError(f"{path}: {reason}") from None
     if not stat.S_ISDIR(mode):
         folder, file = path.parent, path.name
+        _check_name(file)
     else:
         folder = path
         if file is not None and not os.path.lexists(folder / file):
@@ -140,10 +141,22 @@ def _entries(folder: Path) -> list[str]:
                 if count == _MOST_ENTRIES:
                     raise RefusedError(f"{folder} has more than {_MOST_ENTRIES} files")
                 if not entry.name.startswith(".") and not entry.is_dir():
+                    _check_name(entry.name)
                     names.append(entry.name)
     except OSError as error:
         raise RefusedError(f"{folder} cannot be read: {error.strerror}") from None
     return sorted(names)
+
+
+def _check_name(name: str) -> None:
+    """Raise RefusedError for a name that no report could hold."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(name).decode(errors="replace")
+        raise RefusedError(
+            f"the file name {shown} is not UTF-8", "Rename the file, or leave it out."
+        ) from None
 
 
 def _where_it_may_be(folder: Path, assignment: Assignment, language: Language | None) -> str:

@@ -1,0 +1,252 @@
+"""What is handed in may be anything: pipes, devices, links, odd names, texts made for reports.
+
+Attack: make the reader hang, follow a link out of the folder, or carry a command, an escape
+sequence or markup into whatever shows the result.
+Why it must fail: only plain files below a size are read, once; reports escape what is not ours.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import unicodedata
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from grader import assignment as assignments
+from grader import grade, submission
+from grader.errors import RefusedError, UsageError
+from grader.languages import language
+from grader.report import write
+from grader.result import Verdict
+
+ASSIGNMENT = "assignment3"
+HERE = Path(__file__).parent / "submissions"
+HONEST = (HERE / "cuda_c" / "control_honest.cu").read_text()
+ODD_NAMES = {
+    "new line": "new\nline.cu",
+    "right to left": "\u202euc.lenrek.cu",
+    "escape": "\x1b[31mred\x1b[2J.cu",
+    "quotes": "'\"`$(touch grade-escaped)`.cu",
+    "markup": "<img src=x onerror=alert(1)>.cu",
+    "command": "::error file=a::0wned.cu",
+    "option": "--version.cu",
+    "not UTF-8": os.fsdecode(b"\xff\xfe.cu"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "submission"
+    place.mkdir()
+    return place
+
+
+def read(place, **chosen):
+    return submission.read(place, assignments.load(ASSIGNMENT), **chosen)
+
+
+@pytest.fixture(autouse=True)
+def in_time():
+    """Whoever opens a pipe waits for ever: fail, do not hang."""
+    timer = threading.Timer(60, lambda: os._exit(3))
+    timer.start()
+    yield
+    timer.cancel()
+
+
+def test_a_pipe(folder):
+    os.mkfifo(folder / "kernel.cu")
+    with pytest.raises(RefusedError):
+        read(folder)
+    with pytest.raises(RefusedError):
+        read(folder / "kernel.cu")
+
+
+def test_a_pipe_as_notes(folder):
+    (folder / "kernel.cu").write_text(HONEST)
+    os.mkfifo(folder / "notes.toml")
+    found = read(folder)
+    assert found.notes is None
+    assert [text for text in found.mentions if "notes" in text]
+
+
+def test_a_socket(folder):
+    with socket.socket(socket.AF_UNIX) as server:
+        here = Path.cwd()
+        os.chdir(folder)  # the path of a socket has a hundred bytes
+        server.bind("kernel.cu")
+        os.chdir(here)
+        with pytest.raises(RefusedError):
+            read(folder)
+
+
+def test_a_device(folder):
+    try:
+        os.mknod(folder / "kernel.cu", 0o020666, os.makedev(1, 5))  # /dev/zero
+    except PermissionError:
+        (folder / "kernel.cu").symlink_to("/dev/zero")
+    with pytest.raises(RefusedError):
+        read(folder)
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../secret.cu", "/dev/zero", "kernel.cu"])
+def test_links(folder, target):
+    (folder.parent / "secret.cu").write_text(HONEST)
+    (folder / "kernel.cu").symlink_to(target)
+    with pytest.raises(RefusedError):
+        read(folder)
+
+
+def test_a_linked_folder_inside(folder):
+    (folder.parent / "elsewhere").mkdir()
+    (folder.parent / "elsewhere" / "kernel.cu").write_text(HONEST)
+    (folder / "inner").symlink_to(folder.parent / "elsewhere")
+    with pytest.raises(RefusedError):
+        read(folder, file="inner/kernel.cu")
+
+
+def test_a_file_outside_by_name(folder):
+    (folder.parent / "secret.cu").write_text(HONEST)
+    (folder / "kernel.cu").write_text(HONEST)
+    with pytest.raises((RefusedError, UsageError)):
+        read(folder, file="../secret.cu")
+
+
+def test_a_folder_called_like_a_kernel(folder):
+    (folder / "kernel.cu").mkdir()
+    with pytest.raises(RefusedError):
+        read(folder)
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe\x00", b"x" * (2 << 20), b"\x7fELF" + bytes(100)], ids=["8", "big", "elf"]
+)
+def test_contents_that_are_no_source(folder, content):
+    (folder / "kernel.cu").write_bytes(content)
+    with pytest.raises(RefusedError):
+        read(folder)
+
+
+@pytest.mark.parametrize("depth", [100, 100_000])
+def test_deeply_nested_notes(folder, depth):
+    (folder / "kernel.cu").write_text(HONEST)
+    (folder / "notes.toml").write_text("a = " + "[" * depth + "]" * depth + "\n")
+    result = graded(folder)
+    assert result.verdict is Verdict.ACCEPTED
+
+
+def test_planted_modules(folder):
+    """Attack: modules in the submission's folder, named like what the grader or pytest imports.
+    Why it must fail: no part of a submission is on the import path of anything."""
+    (folder / "kernel.cu").write_text(HONEST)
+    for name in ("sitecustomize", "usercustomize", "conftest", "torch", "numpy", "json", "grader"):
+        (folder / f"{name}.py").write_text("import os; os._exit(77)\n")
+    result = graded(folder)
+    assert result.verdict is Verdict.ACCEPTED
+    done = command(folder, folder.parent / "out", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def graded(place):
+    needs("cuda-c")
+    return grade.submit(ASSIGNMENT, place, language="cuda-c", small=True)
+
+
+def needs(name):
+    if name not in assignments.load(ASSIGNMENT).languages:
+        pytest.skip(f"{ASSIGNMENT} is not set in {name}")
+    if reason := language(name).missing():
+        pytest.skip(f"{name}: {reason}")
+
+
+def command(path, out, cwd=None):
+    """`grade submit`, as a workflow would run it."""
+    root = Path(__file__).parents[2]
+    code = f"import sys; sys.path.insert(0, {str(root)!r}); from grader.cli import main; main()"
+    words = [sys.executable, "-P", "-c", code, "submit", str(root / "assignments" / ASSIGNMENT)]
+    return subprocess.run(
+        [*words, str(path), "--out", str(out)],
+        cwd=cwd,
+        env={**os.environ, "CI": "true", "GITHUB_ACTIONS": "true", "FORCE_COLOR": ""},
+        capture_output=True,
+        timeout=300,
+        check=False,
+        text=True,
+    )
+
+
+class _Tags(HTMLParser):
+    """Every element and attribute of a page, and the text of its scripts."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def look_at(text, html):
+    """Nothing in what is shown acts: no control characters, commands or foreign elements."""
+    for char in text:
+        kind = unicodedata.category(char)
+        assert char in "\n\t" or kind not in ("Cc", "Cf"), f"{char!r} is shown"
+    for line in text.splitlines():
+        # The two forms in which a workflow's runner takes a line as a command.
+        assert not re.match(r"\s*::[a-z]", line), line
+        assert "##[" not in line
+    if html:
+        page = _Tags()
+        page.feed(html)
+        for tag, attributes in page.found:
+            assert not [name for name in attributes if name.startswith("on")], tag
+            assert attributes.get("src", "data:").startswith("data:")
+
+
+@pytest.mark.parametrize("what", ODD_NAMES)
+def test_odd_names(folder, what):
+    path = folder / ODD_NAMES[what]
+    path.write_text(HONEST.replace("A[i] + B[i]", "A[i] - B[i]"))
+    done = command(folder, folder.parent / "out")
+    assert done.returncode == 1, done.stdout + done.stderr
+    reports = folder.parent / "out"
+    if what == "not UTF-8":
+        assert "is not UTF-8" in done.stdout + done.stderr
+    html = (reports / "report.html").read_text() if (reports / "report.html").exists() else ""
+    look_at(done.stdout + done.stderr, html)
+    assert not (Path.cwd() / "grade-escaped").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        HERE / "cuda_c" / "errors_with_commands.cu",
+        HERE / "cuda_c" / "prints_a_verdict.cu",
+        HERE / "cuda_c" / "renames_its_lines.cu",
+        HERE / "triton" / "raises_with_commands.py",
+    ],
+    ids=lambda path: path.name,
+)
+def test_messages_made_for_reports(path, tmp_path):
+    needs("cuda-c" if path.suffix == ".cu" else "triton")
+    done = command(path, tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    look_at(done.stdout + done.stderr, (tmp_path / "report.html").read_text())
+    assert "root:" not in (tmp_path / "report.html").read_text()
+    markdown = (tmp_path / "report.md").read_text()
+    assert "<script" not in re.sub(r"```.*?```|`[^`\n]*`", "", markdown, flags=re.DOTALL)
+    assert "\x1b" not in markdown
+
+
+def test_reports_of_hostile_results_are_written(tmp_path):
+    result = graded(HERE / "cuda_c" / "prints_a_verdict.cu")
+    assert result.verdict is Verdict.WRONG_ANSWER
+    write(result, tmp_path)
+    assert (tmp_path / "result.json").exists()
