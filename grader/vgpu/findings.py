@@ -270,6 +270,9 @@ class Reporter:
             if f.address:
                 where = f" and used at line {other.line}" if other and other.line else ""
                 return f"{what}{cell}, which was never written{where}"
+            made = self.site(f.site)
+            if made is not None and made.instruction.op == "shfl":
+                return f"the shuffle reads lane {f.size}, which takes no part in it"
             return "a value that was never set is used"
         if kind in ("bad_barrier", "deadlock"):
             return self._barrier(f, kind, other)
@@ -354,8 +357,7 @@ class Reporter:
             return ""
         c = self.frame.c
         if ended == "unsupported":
-            site = self.sites[c.ended_site] if c.ended_site < len(self.sites) else None
-            return self._unsupported(site)
+            return self._unsupported(c.ended_site)
         if ended == "fuel":
             line = self._block_line(c.ended_site)
             at = f" near line {line}" if line else ""
@@ -369,15 +371,23 @@ class Reporter:
             return f"the kernel trapped{at} ({who})"
         return f"no thread of a block can go on{at} ({who})"
 
-    def _unsupported(self, site: Site | None) -> str:
+    def _unsupported(self, number: int) -> str:
+        _file, line, _ = self.where(number)
+        site = self.site(number)
         if site is None:
             return "an unsupported instruction"
-        _file, line, _ = self.position(site.instruction.loc)
         what = site.kind.removeprefix("unsupported: ")
         if site.kind == "call":
             what = "indirect call of an unknown function"
         at = f" at line {line}" if line else f" at PTX line {site.instruction.line}"
         return f"{what} is not supported by the virtual GPU{at}"
+
+    def site(self, number: int) -> Site | None:
+        """A site by its number, also when it was reached through calls."""
+        k = number - len(self.sites)
+        if 0 <= k < self.frame.c.ncall_sites:
+            number = self.frame.call_sites[k].site
+        return self.sites[number] if number < len(self.sites) else None
 
     def _block_line(self, block: int) -> int | None:
         blocks = self.frame.kernel.program.blocks

@@ -497,6 +497,8 @@ class Lowering:
                 v = V(i, r.n, r.u, s)
             return self.e.bitcast(v, t)
         if isinstance(o, Sym):
+            if o.name == "WARP_SZ":
+                return self.e.const(t, L.LANES)
             return self.e.bitcast(self.e.const(INT_OF_FLOAT.get(t, t), self.symbol(o)), t)
         raise Unsupported("operand form")
 

@@ -366,7 +366,10 @@ def cp(lo: Lowering, i: Instruction) -> None:
         m.startswith(("bulk", "reduce", "mbarrier")) for m in i.mods
     ):
         if i.mods[:3] == ("async", "mbarrier", "arrive"):
-            raise Unsupported(i.text)
+            put_address(lo, i, address(lo, i, i.operands[0], space_of(i)))
+            site = lo.site(i, "mbarrier", space=space_of(i), elem_bytes=8, vector="noinc" in i.mods)
+            lo.runtime("rt_cp_arrive", site, lo.active(i))
+            return
         raise Unsupported(i.text)
     if "commit_group" in i.mods:
         lo.runtime("rt_cp_commit", lo.site(i, "cp_commit"), lo.active(i))

@@ -86,7 +86,7 @@ class CCallSite(ctypes.Structure):
     _fields_ = (
         ("site", ctypes.c_uint32),
         ("depth", ctypes.c_uint32),
-        ("back", ctypes.c_uint32 * 4),
+        ("back", ctypes.c_uint32 * 12),
     )
 
 
@@ -351,6 +351,8 @@ class _Frame:
         c = self.c
         first = L.FIRST_BUFFER_SLOT + len(self.memory.buffers) + 1
         self.workspace = Storage(first - 1, aligned(64), "grid workspace", 4, TRACK)
+        # Grid synchronisation orders by what it does there; it is not itself a race.
+        self.workspace.record.shadow.size = 0
         self.slots = (ctypes.POINTER(CBuffer) * (first + HEAP_BUFFERS))()
         for storage in (*self.variables, *self.memory.buffers, self.workspace):
             self.slots[storage.slot] = ctypes.pointer(storage.record)

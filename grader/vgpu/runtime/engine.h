@@ -151,7 +151,7 @@ typedef struct Block {
 } Block;
 
 /* A site reached through calls: `id` nsites + k stands for the k-th of these. */
-typedef struct { u32 site, depth, back[4]; } CallSite;
+typedef struct { u32 site, depth, back[12]; } CallSite;
 #define MAX_CALL_SITES 4096
 
 typedef struct Launch {

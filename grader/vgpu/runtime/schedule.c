@@ -12,7 +12,7 @@ static u32 call_site(Warp *w, u32 lane, u32 site) {
   Launch *L = w->launch;
   u32 depth = w->depth[lane];
   if (!depth || site >= L->nsites) return site;
-  CallSite c = {site, depth < 4 ? depth : 4, {0}};
+  CallSite c = {site, depth < 12 ? depth : 12, {0}};
   for (u32 k = 0; k < c.depth; k++) c.back[k] = w->stack[(depth - 1 - k) * LANES + lane];
   for (u64 k = L->ncall_sites; k-- > 0;)
     if (!memcmp(&L->call_sites[k], &c, sizeof c)) return (u32)(L->nsites + k);

@@ -488,6 +488,9 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
     if (bad == size && P.space == GLOBAL) {
       rt_uninitialised(w, 1u << l, site);
       bad = 0;
+    } else if (bad == size && P.space == SHARED && w->origin_site[l]) {
+      report(w, UNINITIALISED, NOTE, w->origin_site[l] - 1, l, READ, w->origin_space[l],
+             w->origin_buffer[l], w->origin_address[l], w->origin_size[l], 1);
     }
     int equal = 0;
     if (tracked(&P)) {

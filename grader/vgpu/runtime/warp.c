@@ -19,8 +19,13 @@ u32 rt_shfl(Warp *w, u32 mask, u32 site) {
     j &= 31;
     out[l] = w->scratch[0][j];
     if (ok) inside |= 1u << l;
-    /* Lanes that left are a fault of the mask already; those of a short warp never were. */
-    if (mask >> l & 1 && !(mask >> j & 1) && !(w->first_live >> j & 1)) undefined |= 1u << l;
+    /* A lane the mask names but that is absent is a fault of the mask already. */
+    u32 named = w->scratch[63][l] & w->first_live;
+    if (mask >> l & 1 && !(mask >> j & 1) && !(named >> j & 1)) {
+      undefined |= 1u << l;
+      w->origin_site[l] = site + 1, w->origin_buffer[l] = 0, w->origin_space[l] = GENERIC;
+      w->origin_address[l] = 0, w->origin_size[l] = j;
+    }
     if (shadow & mask & 1u << j) undefined |= 1u << l;
   }
   memcpy(w->scratch[4], out, sizeof out);
@@ -98,4 +103,33 @@ u32 rt_mbarrier(Warp *w, u32 mask, u32 site) {
     memcpy(P.p, &m, 8);
   }
   return yes;
+}
+
+/* The copies so far arrive on the barrier when they are done; here they are done at once. Without
+   .noinc the arrival was added to the pending count first, so nothing changes. */
+void rt_cp_arrive(Warp *w, u32 mask, u32 site) {
+  Launch *L = w->launch;
+  const Site *S = &L->sites[site];
+  u32 keep = 0;
+  for (u32 k = 0; k < w->async_count; k++) {
+    Async *a = &w->async[k];
+    if (mask >> a->lane & 1) shadow_copy_end(w, a->lane, site, a->offset, a->size);
+    else w->async[keep++] = *a;
+  }
+  w->async_count = keep;
+  LANE_LOOP(mask, l) {
+    Place P;
+    u64 a = w->addr[l] + window(S->space, 0), m;
+    enum Trouble t = resolve(w, a, 8, l, 1, &P);
+    if (t) {
+      trouble(w, t, site, l, ATOMIC, &P, a, 8);
+      continue;
+    }
+    if (L->checks) published(w, a, RELEASE);
+    if (!S->vector) continue;
+    memcpy(&m, P.p, 8);
+    if ((m & 0xfffff) > 1) m--;
+    else m = (m & ~0xfffffull) | (m >> 20 & 0xfffff), m ^= 1ull << 63;
+    memcpy(P.p, &m, 8);
+  }
 }
