@@ -364,7 +364,7 @@ static inline u8 *init_byte(Warp *w, const Place *P, u32 lane, u32 k) {
 }
 
 static void undefined_load(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size) {
-  w->origin_site[lane] = site + 1;
+  w->origin_site[lane] = call_site(w, lane, site) + 1;
   w->origin_buffer[lane] = P->buffer, w->origin_space[lane] = P->space;
   w->origin_address[lane] = a, w->origin_size[lane] = size;
 }

@@ -23,7 +23,7 @@ u32 rt_shfl(Warp *w, u32 mask, u32 site) {
     u32 named = w->scratch[63][l] & w->first_live;
     if (mask >> l & 1 && !(mask >> j & 1) && !(named >> j & 1)) {
       undefined |= 1u << l;
-      w->origin_site[l] = site + 1, w->origin_buffer[l] = 0, w->origin_space[l] = GENERIC;
+      w->origin_site[l] = call_site(w, l, site) + 1, w->origin_buffer[l] = 0, w->origin_space[l] = GENERIC;
       w->origin_address[l] = 0, w->origin_size[l] = j;
     }
     if (shadow & mask & 1u << j) undefined |= 1u << l;
