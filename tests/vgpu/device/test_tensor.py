@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from grader.vgpu.program import Unsupported
+from grader.vgpu.ptx import Instruction
 
 from grader.vgpu import tensor
 
@@ -391,3 +393,64 @@ def test_layouts_agree_with_the_arithmetic(device, shape, operand, wmma, matrix)
     if matrix == "c":
         lit = (c.row == row) & (c.column == column)
     np.testing.assert_array_equal(d, np.where(lit, word(acc_one), word(0)))
+
+
+def instruction(text):
+    op, *mods = text.split(".")
+    return Instruction(op, tuple(mods), (), None, None, 1)
+
+
+def test_every_instruction_has_its_function(device):
+    """The names that lowering calls are there, for all shapes and types of the ISA."""
+    names = set()
+    for operand, shapes in tensor.MMA_SHAPES.items():
+        for m, n, k in shapes:
+            for d in {"f16": ("f16", "f32"), "e4m3": ("f16", "f32"), "f64": ("f64",)}.get(
+                operand, ("f32",) if operand in ("bf16", "tf32") else ("s32",)
+            ):
+                tail = ".xor.popc" if operand == "b1" else ""
+                text = f"mma.sync.aligned.m{m}n{n}k{k}.row.col.{d}.{operand}.{operand}.{d}{tail}"
+                names.add(tensor.mma_function(instruction(text)))
+    for m, n, k in tensor.WMMA_SHAPES["f16"]:
+        for d in ("f16", "f32"):
+            for c in ("f16", "f32"):
+                text = f"wmma.mma.sync.aligned.row.col.m{m}n{n}k{k}.{d}.{c}"
+                names.add(tensor.wmma_function(instruction(text)))
+    for operand, d in (
+        ("bf16", "f32"),
+        ("tf32", "f32"),
+        ("s8", "s32"),
+        ("u8", "s32"),
+        ("f64", "f64"),
+    ):
+        for m, n, k in tensor.shapes(tensor.WMMA_SHAPES, operand):
+            text = f"wmma.mma.sync.aligned.row.col.m{m}n{n}k{k}.{d}.{operand}.{operand}.{d}"
+            names.add(tensor.wmma_function(instruction(text)))
+    for layouts in ("row.col", "col.row", "row.row", "col.col"):
+        text = f"mma.sync.aligned.m8n8k4.{layouts}.f32.f16.f16.f32"
+        names.add(tensor.mma_function(instruction(text)))
+    for a, b in (("s8", "u8"), ("u8", "s8"), ("u4", "s4"), ("e5m2", "e4m3")):
+        shape, d = {"s4": ("m16n8k64", "s32"), "e4m3": ("m16n8k32", "f32")}.get(
+            b, ("m16n8k32", "s32")
+        )
+        suffix = ".satfinite" if d == "s32" else ""
+        text = f"mma.sync.aligned.{shape}.row.col{suffix}.{d}.{a}.{b}.{d}"
+        names.add(tensor.mma_function(instruction(text)))
+    assert len(names) > 50
+    for name in names:
+        device.function(name, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.f16.f32",
+        "mma.sync.aligned.m16n8k16.col.col.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32",
+        "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.s32",
+    ],
+)
+def test_what_the_isa_lacks_is_unsupported(text):
+    with pytest.raises(Unsupported):
+        tensor.mma_function(instruction(text))

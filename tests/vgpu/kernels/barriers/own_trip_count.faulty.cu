@@ -9,7 +9,7 @@ extern "C" __global__ void k(const int* a, int* c, int n) {
     __shared__ int s[256];
     int last = -1;
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
-        s[threadIdx.x] = a[i];
+        s[threadIdx.x] = a[i];  //? race s
         __syncthreads();  //! bad_barrier
         c[i] = s[0];  //? race s
         last = i;

@@ -8,6 +8,6 @@ extern "C" __global__ void k(const float* a, float* c, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (4 * i < n) {
         float4 v = ((const float4*)a)[i];  //! out_of_bounds a
-        ((float4*)c)[i] = v;  //! out_of_bounds c
+        ((float4*)c)[i] = v;  //! out_of_bounds c //? out_of_bounds a
     }
 }

@@ -5,6 +5,6 @@
 extern "C" __global__ void k(int* c, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     c[i] = i;  //! out_of_bounds c
-    if (i >= n) return;
+    if (i >= n) return;  //? out_of_bounds c
     c[i] += 1;
 }

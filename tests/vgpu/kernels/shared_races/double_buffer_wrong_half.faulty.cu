@@ -10,7 +10,7 @@ extern "C" __global__ void k(const int* a, int* c, int n) {
     s[0][t] = t < n ? a[t] : 0;
     for (int base = blockDim.x; base < n; base += blockDim.x, turn ^= 1) {
         __syncthreads();
-        sum += s[turn][blockDim.x - 1 - t];  //! race s
+        sum += s[turn][blockDim.x - 1 - t];  //! race s //? uninitialised s
         s[turn][t] = base + t < n ? a[base + t] : 0;  //! race s
     }
     c[blockIdx.x * blockDim.x + t] = sum;  //? uninitialised

@@ -8,7 +8,7 @@ extern "C" __global__ void k(const int* a, int* c, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (threadIdx.x % 2 == 0) s[threadIdx.x] = i < n ? a[i] : 0;
     __syncthreads();
-    kept[threadIdx.x] = s[threadIdx.x]; 
+    kept[threadIdx.x] = s[threadIdx.x];  //! note: uninitialised s
     __syncthreads();
     if (i < n) c[i] = kept[threadIdx.x / 2 * 2];
 }
