@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from grader.vgpu.program import Unsupported
-from grader.vgpu.ptx import Instruction
 
 from grader.vgpu import tensor
+from grader.vgpu.program import Unsupported
+from grader.vgpu.ptx import Instruction
 
 F16, BF16, TF32, F32, F64, S8, U8, S4, U4, B1_XOR, B1_AND, S32, E4M3, E5M2 = range(14)
 LANES = np.arange(32)
