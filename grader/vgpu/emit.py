@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 INT_OF_BYTES = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
 FLOAT_OF_BYTES = {2: "half", 4: "float", 8: "double"}
-BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "float": 32, "double": 64}
+BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "i128": 128,
+        "half": 16, "float": 32, "double": 64}  # fmt: skip
 INT_OF_FLOAT = {"half": "i16", "float": "i32", "double": "i64"}
 
 

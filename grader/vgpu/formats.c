@@ -96,3 +96,17 @@ uint16_t vg_e4m3_to_f16(uint8_t v) {
     return (uint16_t)(size == 0x7f ? NAN_F16 : sign | vg_f32_to_f16_rn(value));
 }
 uint16_t vg_e5m2_to_f16(uint8_t v) { return (uint16_t)((v & 0x7f) > 0x7c ? NAN_F16 : (uint32_t)v << 8); }
+
+/* Pairs over a warp: two floats, the upper one first, to two bytes; two bytes to an f16x2. */
+#define PAIRS(form)                                                                            \
+    void vg_f32_to_##form##x2_v32(uint16_t *dst, const float *high, const float *low) {        \
+        for (int i = 0; i < WARP; i++)                                                         \
+            dst[i] = (uint16_t)(vg_f32_to_##form(high[i]) << 8 | vg_f32_to_##form(low[i]));    \
+    }                                                                                          \
+    void vg_##form##x2_to_f16x2_v32(uint32_t *dst, const uint16_t *src) {                      \
+        for (int i = 0; i < WARP; i++)                                                         \
+            dst[i] = (uint32_t)vg_##form##_to_f16((uint8_t)(src[i] >> 8)) << 16 |              \
+                     vg_##form##_to_f16((uint8_t)src[i]);                                      \
+    }
+PAIRS(e4m3)
+PAIRS(e5m2)

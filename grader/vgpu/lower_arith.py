@@ -57,6 +57,14 @@ def flush(lo: Lowering, v: V) -> V:
     return e.bitcast(e.select(small, zero, bits), "float")
 
 
+def flush_half(lo: Lowering, v: V) -> V:
+    """Subnormal f16 bits (i16) to zero of the same sign (.ftz)."""
+    e = lo.e
+    size = e.binary("and", v, e.const("i16", 0x7FFF))
+    small = e.compare("icmp ult", size, e.const("i16", 0x0400))
+    return e.select(small, e.binary("and", v, e.const("i16", 0x8000)), v)
+
+
 def saturate(lo: Lowering, v: V) -> V:
     """Clamp to [0, 1]; NaN gives +0 (.sat)."""
     e = lo.e
@@ -129,20 +137,24 @@ FloatOp = Callable[[Lowering, Instruction, list[V]], V]
 def floating(lo: Lowering, i: Instruction, t: str, fn: FloatOp, sources: int) -> None:
     """Read `sources` operands of float type `t`, apply, write the result."""
     operands = i.operands[1 : 1 + sources]
+    flushes = "ftz" in i.mods and t in ("f16", "f16x2")
+
+    def on_halves(halves: list[V]) -> V:
+        if flushes:
+            halves = [flush_half(lo, v) for v in halves]
+        args = [half_to_float(lo, v, t) for v in halves]
+        out = float_to_half(lo, _finish_half(lo, i, fn(lo, i, args)), t)
+        return flush_half(lo, out) if flushes else out
+
     if t in ("f16x2", "bf16x2"):
         parts = [_halves(lo, o) for o in operands]
         raw = [lo.read(o, "i32") for o in operands]
-        out = []
-        for k in (0, 1):
-            args = [half_to_float(lo, p[k], t) for p in parts]
-            out.append(float_to_half(lo, _finish_half(lo, i, fn(lo, i, args)), t))
+        out = [on_halves([p[k] for p in parts]) for k in (0, 1)]
         lo.set(i.operands[0], lo.with_shadow(_pack(lo, *out), *raw), i)
         return
     if t in ("f16", "bf16"):
         raw = [lo.read(o, "i16") for o in operands]
-        args = [half_to_float(lo, v, t) for v in raw]
-        out16 = float_to_half(lo, _finish_half(lo, i, fn(lo, i, args)), t)
-        lo.set(i.operands[0], lo.with_shadow(out16, *raw), i)
+        lo.set(i.operands[0], lo.with_shadow(on_halves(raw), *raw), i)
         return
     args = [lo.read(o, ELEMENT[t]) for o in operands]
     values = [flush(lo, v) for v in args] if "ftz" in i.mods and t == "f32" else args
@@ -343,7 +355,9 @@ def div(lo: Lowering, i: Instruction) -> None:
     if t.startswith("f"):
         floating(
             lo, i, t,
-            lambda lo, i, a: _directed(lo, i, "div", t, a) or lo.e.binary("fdiv", a[0], a[1]), 2,
+            lambda lo, i, a: runtime_math(lo, "vg_divf_approx_v32", "float", a)
+            if "approx" in i.mods
+            else _directed(lo, i, "div", t, a) or lo.e.binary("fdiv", a[0], a[1]), 2,
         )  # fmt: skip
         return
     _divide(lo, i, t)
@@ -461,6 +475,8 @@ def unary_float(lo: Lowering, i: Instruction) -> None:
     def fn(lo: Lowering, i: Instruction, a: list[V]) -> V:
         e = lo.e
         x = a[0]
+        if x.t == "double" and "approx" in i.mods and "ftz" in i.mods:
+            return runtime_math(lo, f"vg_{i.op}_approx_ftz_f64_v32", "double", [x])
         one = e.const(x.t, {"float": 0x3F800000, "double": 0x3FF0000000000000}[x.t])
         if i.op == "rcp":
             return _directed(lo, i, "div", t, [one, x]) or e.binary("fdiv", one, x)

@@ -22,6 +22,7 @@ from grader.vgpu.program import Unsupported
 from grader.vgpu.ptx import TYPE_BYTES, Instruction, Operand, Reg, Sink, Sym, Vec
 
 _FLOATS = {"f16", "bf16", "f32", "f64", "tf32"}
+_FP8 = {"e4m3x2", "e5m2x2"}
 _WINDOW = {"shared": L.SHARED_BASE, "local": L.LOCAL_BASE, "param": L.PARAM_BASE}
 
 
@@ -142,6 +143,9 @@ def cvt(lo: Lowering, i: Instruction) -> None:
     """`cvt[.rnd][.ftz][.sat].dtype.atype` (9.7.9.21)."""
     types = types_of(i)
     e = lo.e
+    if any(m in _FP8 for m in i.mods):
+        _cvt_fp8(lo, i)
+        return
     if len(types) < 2:
         raise Unsupported(i.text)
     dt, st = types[0], types[1]
@@ -171,6 +175,32 @@ def cvt(lo: Lowering, i: Instruction) -> None:
             lo.set(i.operands[0], V(v.t, v.n, v.u, _resized_shadow(lo, a, dt, st)), i, signed(dt))
             return
     lo.set(i.operands[0], lo.with_shadow(v, a), i, signed(dt))
+
+
+def _cvt_fp8(lo: Lowering, i: Instruction) -> None:
+    """`cvt` of pairs of e4m3 or e5m2: from two f32 (the first becomes the upper one) or an f16x2,
+    always saturating, and to an f16x2."""
+    e = lo.e
+    form = next(m for m in i.mods if m in _FP8)
+    if i.mods[-1] == form:
+        packed = lo.read(i.operands[1], "i16")
+        v = runtime_math(lo, f"vg_{form}_to_f16x2_v32", "i32", [packed])
+        lo.set(i.operands[0], lo.with_shadow(v, packed), i)
+        return
+    if i.mods[-1] == "f32":
+        sources = [lo.read(o, "float") for o in i.operands[1:3]]
+        values = sources
+    elif i.mods[-1] == "f16x2":
+        sources = [lo.read(i.operands[1], "i32")]
+        high = e.binary("lshr", sources[0], e.const("i32", 16))
+        values = [half_to_float(lo, e.resize(v, "i16"), "f16") for v in (high, sources[0])]
+    else:
+        raise Unsupported(i.text)
+    if "relu" in i.mods:
+        zero = e.const("float", 0)
+        values = [e.select(e.compare("fcmp ole", v, zero), zero, v) for v in values]
+    packed = runtime_math(lo, f"vg_f32_to_{form}_v32", "i16", values)
+    lo.set(i.operands[0], lo.with_shadow(packed, *sources), i)
 
 
 def _resized_shadow(lo: Lowering, a: V, dt: str, st: str) -> Shadow | None:
@@ -311,7 +341,7 @@ def _half_step(lo: Lowering, exact: V, bits: V, back: V, mode: str) -> V:
 
 
 def _float_to_int(lo: Lowering, i: Instruction, dt: str, st: str, v: V) -> V:
-    """Out-of-range values clamp; NaN is 0, or the lowest bit pattern for 64 bits."""
+    """Out-of-range values clamp; NaN is 0, but the top bit alone where either side has 64 bits."""
     e = lo.e
     if not any(m in ("rni", "rzi", "rmi", "rpi") for m in i.mods):
         v = e.intrinsic("trunc", v.t, v)
@@ -325,9 +355,9 @@ def _float_to_int(lo: Lowering, i: Instruction, dt: str, st: str, v: V) -> V:
     ty = t if v.u else f"<32 x {t}>"
     e.declare(full, f"{ty} ({v.ty})")
     out = V(t, e.op(f"call {ty} @{full}({v.full})"), v.u)
-    if t == "i64" and st in ("f32", "f64"):
+    if t == "i64" or st == "f64":
         nan = e.compare("fcmp uno", v, v)
-        out = e.select(nan, e.const("i64", 1 << 63), out)
+        out = e.select(nan, e.const(t, 1 << (BITS[t] - 1)), out)
     return out
 
 
@@ -339,9 +369,7 @@ def _int_to_float(lo: Lowering, i: Instruction, dt: str, st: str, a: V) -> V:
         if mode is not None and BITS[a.t] == 64:
             return runtime_math(lo, f"rt_cvt_{mode}_f64_{st}", "double", [a])
         return e.cast(op, a, "double")
-    if mode is not None and BITS[a.t] == 64:
-        if dt != "f32":
-            raise Unsupported(i.text)
+    if mode is not None and BITS[a.t] == 64 and dt == "f32":
         return runtime_math(lo, f"rt_cvt_{mode}_f32_{st}", "float", [a])
     if dt == "f32":
         near = e.cast(op, a, "float")

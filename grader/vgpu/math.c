@@ -265,10 +265,14 @@ double vg_rcp_approx_ftz_f64(double x) {
 }
 double vg_rsqrt_approx_ftz_f64(double x) {
     double r = 1 / __builtin_sqrt(upper_half(x));
-    return r != r ? double_of_bits(NAN_F64) : upper_half(r);
+    return x != x || r != r ? double_of_bits(NAN_F64) : upper_half(r);
 }
-/* rsqrt.approx.f64 keeps subnormals. */
-double vg_rsqrt_approx_f64(double x) { return canonical_f64(1 / __builtin_sqrt(x)); }
+#define FOR_WARP_F64(name)                                                                     \
+    void name##_v32(double *dst, const double *src) {                                          \
+        for (int i = 0; i < WARP; i++) dst[i] = name(src[i]);                                  \
+    }
+FOR_WARP_F64(vg_rcp_approx_ftz_f64)
+FOR_WARP_F64(vg_rsqrt_approx_ftz_f64)
 
 /* ---- The precise float functions that Metal's header calls ------------------------------------ */
 

@@ -121,6 +121,9 @@ OPS += [
        lambda a: exact.saturate(float(a))),
     Op("cvt.rn.sat.f16.f32 {d}, {a};", "f16", ("f32",),
        lambda a: exact.saturate(exact.convert(a, "f16"))),
+    Op("cvt.rn.satfinite.e4m3x2.f16x2 {d}, {a};", "b16", ("f16x2",),
+       lambda a: to_fp8(exact.decode(a >> 16, "f16"), "e4m3") << 8
+       | to_fp8(exact.decode(a & 0xFFFF, "f16"), "e4m3")),
     Op("cvt.rn.relu.f16.f32 {d}, {a};", "f16", ("f32",),
        lambda a: a if math.isnan(a) else max(exact.convert(a, "f16"), 0.0) + 0.0),
 ]  # fmt: skip

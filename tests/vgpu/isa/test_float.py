@@ -214,7 +214,8 @@ def rsqrt(a):
 def huge_divisor(a, b):
     """div.approx with 2^126 < |b| < 2^128: zero, or NaN for an infinite dividend."""
     if 2.0**126 < abs(b) < 2.0**128:
-        return NAN if math.isinf(a) or math.isnan(a) else None
+        zero = math.copysign(0.0, math.copysign(1, a) * math.copysign(1, b))
+        return NAN if math.isinf(a) or math.isnan(a) else zero
     return real_quotient(a, b)
 
 
@@ -253,6 +254,9 @@ APPROXIMATE = [
     Op("rcp.approx.ftz.f64 {d}, {a};", "f64", ("f64",), lambda a: gross(1.0, a),
        near=relative(2.0**-18.9)),
     Op("rsqrt.approx.f64 {d}, {a};", "f64", ("f64",), rsqrt, near=relative(2.0**-18.9)),
+    Op("rsqrt.approx.ftz.f64 {d}, {a};", "f64", ("f64",),
+       lambda a: rsqrt(math.copysign(0.0, a) if abs(a) < 2.0**-1022 else a),
+       near=relative(2.0**-18.9)),
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from grader.vgpu import Memory, launch
 from tests.vgpu.isa import exact
-from tests.vgpu.isa.harness import BITS, HEADER, Op, check, compiled, edges, run_text
+from tests.vgpu.isa.harness import BITS, HEADER, compiled, edges, run_text
 
 FULL = 0xFFFFFFFF
 
@@ -275,12 +275,16 @@ mul.wide.u32 %u, %t, {size}; add.u64 %q, %p1, %u;"""
         np.testing.assert_array_equal(memory.read(c), expected.ravel())
 
 
-def test_absolute_and_symbol_addresses():
-    op = Op(
-        "st.shared.b32 [cell+4], {a};\nbar.warp.sync 0xffffffff;\nld.shared.b32 {d}, [cell+4];",
-        "b32", ("b32",), lambda a: None, declare=".shared .align 4 .b32 cell[2];",
-    )  # fmt: skip
-    check(op, [(7,)] * 32)
+def test_symbols_as_addresses():
+    """One thread stores at a variable's name plus an offset, all load from there."""
+    body = """setp.eq.u32 %yes, %t, 0;
+@%yes st.shared.b32 [cell+4], 7;
+bar.sync 0;
+ld.shared.b32 %r, [cell+4];
+mul.wide.u32 %u, %t, 4; add.u64 %q, %p0, %u; st.global.u32 [%q], %r;"""
+    text = thread_kernel(body, 1, ".shared .align 4 .b32 cell[2];")
+    out = run_text(text, [], np.zeros(64, np.uint32), block=64)
+    assert set(out) == {7}
 
 
 def test_calls_pass_parameters_and_return_values():
