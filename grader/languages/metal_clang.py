@@ -73,7 +73,7 @@ def preprocess(file_name: str) -> Said:
             (empty / path.relative_to(HEADERS)).touch()
     return _run(
         ["-E", "-x", "c++", "-std=c++17", "-nostdinc", "-D__METAL__=1", "-D__METAL_VERSION__=320",
-         "-D__HAVE_BFLOAT__=1", "-isystem", str(empty), file_name]
+         "-D__HAVE_BFLOAT__=1", "-iquote", ".", "-isystem", str(empty), file_name]
     )  # fmt: skip
 
 
@@ -81,6 +81,8 @@ def compile_text(file_name: str) -> tuple[Said, Said]:
     """The intermediate language of a file here, and the strict target's opinion of its pointers."""
     common = [
         *LANGUAGE_OPTIONS,
+        "-iquote",
+        ".",
         "-isystem",
         str(HEADERS),
         "-include",

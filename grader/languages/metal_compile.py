@@ -133,6 +133,10 @@ def compile_submission(
         _write(name, content)
     reading = _read(file_name, files)
     problems = [p for c in contracts for p in contract_check.problems(c, reading, file_name)]
+    if not contracts and not reading.kernels:
+        problems = [
+            Diagnostic(file=file_name, severity="error", message="expected a kernel, found none")
+        ]
     entries = [] if problems else _entries(contracts, kernels, reading)
     mentioned = [n for n in values if any(re.search(rf"\b{n}\b", blank(t)) for t in files.values())]
     return _compile(submission, entries, problems, mentioned)
@@ -200,7 +204,7 @@ def shared_bytes(ptx: str) -> dict[str, int]:
     """The threadgroup memory that each entry declares, in bytes."""
     marks = list(_ENTRY.finditer(ptx))
     common = sum(int(size) for size in _SHARED.findall(ptx[: marks[0].start()])) if marks else 0
-    ends = [*(m.start() for m in marks[1:]), len(ptx)]
+    ends = [m.start() for m in marks[1:]] + [len(ptx)] * bool(marks)
     return {
         mark[1]: common + sum(int(size) for size in _SHARED.findall(ptx[mark.start() : end]))
         for mark, end in zip(marks, ends, strict=True)

@@ -161,7 +161,7 @@ def read(preprocessed: str, files: Sequence[str]) -> Reading:
             functions.append((name, line, column + 1))
             continue
         kernel = KernelText(
-            name=attributes.get("host_name", name).strip('"') or name,
+            name=_host_name(attributes, name),
             expression=name,
             arguments=tuple(_arguments(declarator, text, source)),
             attributes=attributes,
@@ -220,7 +220,7 @@ def _instances(source: _Text, plain: str, templates: dict[str, KernelText]) -> I
             row = source.text.count("\n", 0, match.start())
             file, line = source.places[row]
             yield KernelText(
-                name=attributes.get("host_name", name).strip('"'),
+                name=_host_name(attributes, name),
                 expression=" ".join(rest[begin:end].split()),
                 arguments=template.arguments,
                 attributes=template.attributes,
@@ -361,6 +361,11 @@ def _attributes(text: str) -> dict[str, str]:
         for match in _ATTRIBUTE.finditer(listed[0][2:-2]):
             found[match[1]] = (match[2] or "").strip()
     return found
+
+
+def _host_name(attributes: dict[str, str], name: str) -> str:
+    """What the host asks for: the strings of `[[host_name("a" "b")]]` joined, else the name."""
+    return "".join(re.findall(r'"([^"]*)"', attributes.get("host_name", ""))) or name
 
 
 def _number(operand: str | None) -> bool:

@@ -129,13 +129,28 @@ def rewrite(text: str, constants: Mapping[str, int]) -> Edited:
         characters[start:end] = f"= {spelled}".ljust(end - start)
     for start, end, name in _defined_tests(plain):
         characters[start:end] = ("(true)" if name in constants else "(false)").ljust(end - start)
-    for start, end in _method_qualifiers(bare):
-        characters[start:end] = _spaces(text[start:end])
+    for start, stop in _braced_arguments(bare):
+        inserted[start] = "metal::__braces"
+        characters[start], characters[stop] = "(", ")"
+    for offset, kind in _vector_variables(bare):
+        inserted[offset] = f" = metal::__make<{kind}>"
+    for start, stop in _dependent_constructions(bare):
+        inserted[start] = "metal::__make<"
+        inserted[stop] = ">"
+    for match in re.finditer(r"\bstatic_cast(?=\s*<\s*bfloat(?:16_t)?\s*>)", bare):
+        characters[slice(*match.span())] = "bfloat_cast"
+    for start, end in _array_parameters(bare):
+        inserted[start] = "(*"
+        characters[end[0] : end[1]] = ")".ljust(end[1] - end[0])
     for offset in _threadgroup_variables(bare):
         inserted[offset] = "static "
-    for start, end in _vector_constructions(bare):
+    for start, stop in _vector_constructions(bare):
         inserted[start] = "metal::__make<"
-        inserted[end] = ">"
+        inserted[stop] = ">"
+    for start, stop in _method_qualifiers(bare):
+        characters[start:stop] = _spaces(text[start:stop])
+        for offset in [o for o in inserted if start < o < stop]:
+            del inserted[offset]
     return _apply(text, characters, inserted)
 
 
@@ -157,7 +172,7 @@ def _apply(text: str, characters: list[str], inserted: Mapping[int, str]) -> Edi
 def _function_constants(plain: str) -> Iterator[tuple[int, int, str, str]]:
     """`constant bool f [[function_constant(0)]];`: the attribute becomes the value."""
     pattern = re.compile(
-        r"\bconstant\s+(?P<type>[\w:]+)\s+(?P<name>\w+)\s*"
+        r"(?P<type>[\w:]+)\s+(?P<name>\w+)\s*"
         r"(?P<attribute>\[\[\s*function_constant\s*\(\s*\d+\s*\)\s*\]\])\s*;"
     )
     for match in pattern.finditer(plain):
@@ -177,6 +192,93 @@ def undefined_constants(text: str, constants: Mapping[str, int]) -> list[tuple[i
         for start, _, name, _ in _function_constants(plain)
         if name not in constants
     ]
+
+
+def _braced_arguments(bare: str) -> Iterator[tuple[int, int]]:
+    """`f({1, 2})`: where a braced argument opens and closes. Clang makes no vector of one there."""
+    for match in re.finditer(r"[(,]\s*(\{)", bare):
+        start = match.start(1)
+        if bare[start] == "{" and (match[0][0] == "(" or _in_parentheses(bare, start)):
+            stop = _method_end(bare, start) - 1
+            inner = bare[start + 1 : stop]
+            if ";" not in inner and 1 < len(_pieces(inner)) <= 4:
+                yield start, stop
+
+
+def _in_parentheses(bare: str, offset: int) -> bool:
+    """Whether the innermost bracket around `offset` is a parenthesis."""
+    depth = 0
+    for i in range(offset - 1, -1, -1):
+        if bare[i] in ")]}":
+            depth += 1
+        elif bare[i] in "([{":
+            if depth == 0:
+                return bare[i] == "("
+            depth -= 1
+        elif bare[i] == ";" and depth == 0:
+            return False
+    return False
+
+
+def _pieces(text: str) -> list[str]:
+    """`text` divided at the commas outside all brackets."""
+    depth, begin, found = 0, 0, []
+    for i, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            found.append(text[begin:i])
+            begin = i + 1
+    found.append(text[begin:])
+    return [piece for piece in found if piece.strip()]
+
+
+def _vector_variables(bare: str) -> Iterator[tuple[int, str]]:
+    """`float2 v(x, y);` in a function: where the parenthesis opens, and the type."""
+    pattern = re.compile(
+        r"(?P<type>\b(?:packed_)?(?:half|float|bfloat|u?char|u?short|u?int|u?long)[234]|"
+        r"\b(?:metal\s*::\s*)?vec\s*<[^<>;{}()]*>)\s+(?P<name>[A-Za-z_]\w*)\s*(?P<open>\()"
+    )
+    for match in pattern.finditer(bare):
+        before = bare[: match.start()].rstrip()
+        if before.endswith(("(", ",", "<", "*", "&", "typename", "operator")):
+            continue
+        close = _closing_parenthesis(bare, match.end())
+        follows = bare[close : close + 200].lstrip(" \t\r\n\\")[:1] if close else ""
+        inner = bare[match.end() : (close or match.end()) - 1]
+        if follows in (";", ",") and len(_pieces(inner)) > 1 and _in_function(bare, match.start()):
+            yield match.start("open"), match["type"]
+
+
+def _closing_parenthesis(bare: str, offset: int) -> int | None:
+    depth = 1
+    for i in range(offset, len(bare)):
+        depth += (bare[i] == "(") - (bare[i] == ")")
+        if depth == 0:
+            return i + 1
+    return None
+
+
+def _in_function(bare: str, offset: int) -> bool:
+    """Whether the innermost braces around `offset` are statements, not a namespace or class."""
+    brace = _scope(bare, offset)
+    if brace < 0:
+        return False
+    before = bare[max(0, brace - 400) : brace]
+    head = re.split(r"[;{}]", before)[-1]
+    return not re.search(r"\b(?:namespace|struct|class|union|enum|extern)\b", head)
+
+
+def _array_parameters(bare: str) -> Iterator[tuple[int, tuple[int, int]]]:
+    """`constant int strides[3]` as a parameter: where its name starts, and its first extent.
+
+    C++ makes a pointer of it, but clang first refuses an array that is in an address space.
+    """
+    pattern = re.compile(
+        r"[(,]\s*(?:const\s+)?(?:device|constant|threadgroup)\b[^;{}()\[\]=,]*?"
+        r"\b(?P<name>\w+)\s*(?P<extent>\[[^\]]*\])(?:\s*\[[^\]]*\])*\s*(?=[,)])"
+    )
+    for match in pattern.finditer(bare):
+        yield match.start("name"), match.span("extent")
 
 
 def _method_qualifiers(bare: str) -> Iterator[tuple[int, int]]:
@@ -288,11 +390,29 @@ def _vector_constructions(bare: str) -> Iterator[tuple[int, int]]:
     for match in re.finditer(r"(?:\bmetal\s*::\s*)?\b(?:packed_)?vec\s*<", bare):
         end = _closing_angle(bare, match.end())
         before = bare[: match.start()].rstrip()
-        if end and re.match(r"\s*\(", bare[end:]) and not before.endswith(("operator", "typename")):
+        if (
+            end
+            and re.match(r"\s*\(", bare[end : end + 80])
+            and not before.endswith(("operator", "typename"))
+        ):
             named = _WORD.search(before[-40:].split()[-1]) if before else None
             follows_word = named and before[-1].isidentifier() and not before.endswith("return")
             if not follows_word:
                 yield match.start(), end
+
+
+def _dependent_constructions(bare: str) -> Iterator[tuple[int, int]]:
+    """`T(a, b)` as a value, where T is a template's type or an alias: it may be a vector."""
+    names = set(re.findall(r"\b(?:typename|class)\s+([A-Za-z_]\w*)\s*(?=[,>=])", bare))
+    names |= set(re.findall(r"\busing\s+([A-Za-z_]\w*)\s*=", bare))
+    if not names:
+        return
+    listed = "|".join(sorted(names))
+    for match in re.finditer(rf"(?:\breturn|[=(,+\-*/?:<>&|!\[{{])\s*\b({listed})\s*\(", bare):
+        close = _closing_parenthesis(bare, match.end())
+        inner = bare[match.end() : (close or match.end()) - 1]
+        if len(_pieces(inner)) > 1 and _in_function(bare, match.start()):
+            yield match.span(1)
 
 
 def _closing_angle(bare: str, offset: int) -> int | None:
