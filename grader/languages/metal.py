@@ -160,6 +160,8 @@ def _died(file_name: str, ended: Exit) -> Build:
         compiler=metal_compile.COMPILER,
         version=metal_clang.version(),
         ok=False,
+        options=(*metal_clang.LANGUAGE_OPTIONS, *metal_clang.CODE_OPTIONS),
+        log="",
         diagnostics=(Diagnostic(file=file_name, severity="error", message=message),),
         seconds=ended.wall_seconds,
     )

@@ -139,9 +139,9 @@ def rewrite(text: str, constants: Mapping[str, int]) -> Edited:
         inserted[stop] = ">"
     for match in re.finditer(r"\bstatic_cast(?=\s*<\s*bfloat(?:16_t)?\s*>)", bare):
         characters[slice(*match.span())] = "bfloat_cast"
-    for start, end in _array_parameters(bare):
+    for start, (first, last) in _array_parameters(bare):
         inserted[start] = "(*"
-        characters[end[0] : end[1]] = ")".ljust(end[1] - end[0])
+        characters[first:last] = ")".ljust(last - first)
     for offset in _threadgroup_variables(bare):
         inserted[offset] = "static "
     for start, stop in _vector_constructions(bare):
