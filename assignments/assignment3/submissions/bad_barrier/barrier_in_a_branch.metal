@@ -1,0 +1,17 @@
+// expect: verdict=bad_barrier
+// Only some threads reach the barrier.
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vec_add(device const float* A [[buffer(0)]], device const float* B [[buffer(1)]],
+                    device float* C [[buffer(2)]], constant uint& N [[buffer(3)]],
+                    uint i [[thread_position_in_grid]]) {
+    threadgroup float first;
+    if (i < N / 2) {
+        first = 0.0f;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    if (i < N) {
+        C[i] = A[i] + B[i];
+    }
+}

@@ -1,0 +1,12 @@
+// expect: verdict=build_failed
+// The kernel has another name.
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vector_add(device const float* A [[buffer(0)]], device const float* B [[buffer(1)]],
+                    device float* C [[buffer(2)]], constant uint& N [[buffer(3)]],
+                    uint i [[thread_position_in_grid]]) {
+    if (i < N) {
+        C[i] = A[i] + B[i];
+    }
+}

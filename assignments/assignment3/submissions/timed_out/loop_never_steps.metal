@@ -1,0 +1,12 @@
+// expect: verdict=timed_out
+// The loop variable is never advanced.
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vec_add(device const float* A [[buffer(0)]], device const float* B [[buffer(1)]],
+                    device float* C [[buffer(2)]], constant uint& N [[buffer(3)]],
+                    uint i [[thread_position_in_grid]]) {
+    for (uint k = i; k < N;) {
+        C[k] = A[k] + B[k];
+    }
+}

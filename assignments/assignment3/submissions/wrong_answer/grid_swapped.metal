@@ -1,0 +1,13 @@
+// expect: verdict=wrong_answer
+// Takes y of the grid for the element.
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vec_add(device const float* A [[buffer(0)]], device const float* B [[buffer(1)]],
+                    device float* C [[buffer(2)]], constant uint& N [[buffer(3)]],
+                    uint2 at [[thread_position_in_grid]]) {
+    uint i = at.y;
+    if (i < N) {
+        C[i] = A[i] + B[i];
+    }
+}

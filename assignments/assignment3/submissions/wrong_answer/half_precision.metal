@@ -1,0 +1,14 @@
+// expect: verdict=wrong_answer
+// expect: kind=mismatch buffer=C
+// The sum goes through half and loses bits.
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vec_add(device const float* A [[buffer(0)]], device const float* B [[buffer(1)]],
+                    device float* C [[buffer(2)]], constant uint& N [[buffer(3)]],
+                    uint i [[thread_position_in_grid]]) {
+    if (i < N) {
+        half sum = half(A[i]) + half(B[i]);
+        C[i] = sum;
+    }
+}

@@ -1,0 +1,13 @@
+// expect: verdict=wrong_answer
+// expect: kind=unwritten buffer=C
+// A ushort position wraps around at 65,536 threads.
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vec_add(device const float* A [[buffer(0)]], device const float* B [[buffer(1)]],
+                    device float* C [[buffer(2)]], constant uint& N [[buffer(3)]],
+                    ushort i [[thread_position_in_grid]]) {
+    if (i < N) {
+        C[i] = A[i] + B[i];
+    }
+}
