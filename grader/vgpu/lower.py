@@ -600,9 +600,9 @@ class Lowering:
         constants = {"%nsmid": 108, "%gridid": 1, "%reserved_smem_offset_1": 0}
         if name in constants:
             return e.const("i32" if name != "%gridid" else "i64", constants[name])
-        if name in ("%envreg1", "%envreg2"):
+        if name.startswith("%envreg") and name in UNIFORM_SPECIAL:
             e.declare("rt_envreg", "i32 (ptr, i32)")
-            return V("i32", e.op(f"call i32 @rt_envreg(ptr %w, i32 {name[-1]})"), True)
+            return V("i32", e.op(f"call i32 @rt_envreg(ptr %w, i32 {name[7:]})"), True)
         if name == "%is_explicit_cluster":
             return V("pred", "0", True)
         raise Unsupported(f"special register {name}")

@@ -23,6 +23,7 @@ from grader.vgpu.ptx import TYPE_BYTES, Imm, Instruction, NotReg, Operand, Pair,
 SHUFFLE = {"up": 0, "down": 1, "bfly": 2, "idx": 3}
 FENCE_SCOPE = {"cta": 1, "gl": 2, "gpu": 2, "sys": 3, "cluster": 1}
 BAR_SYNC, BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC = range(5)
+NOT_GLOBAL, NOT_SHARED, EVERY_THREAD = 16, 32, 64
 
 
 def member_mask(i: Instruction) -> Operand | None:
@@ -32,6 +33,21 @@ def member_mask(i: Instruction) -> Operand | None:
     if i.op in ("shfl", "vote", "match", "redux", "elect"):
         return i.operands[-1]
     return None
+
+
+def barrier_flags(i: Instruction) -> int:
+    """What `.pragma "vgpu.barrier [every_thread] [global] [shared]"` in front of a barrier says.
+
+    The barrier orders only the memory it names; with `every_thread` a thread that returned before
+    it is an error. Without the pragma a barrier is CUDA's: it orders everything.
+    """
+    if not i.pragma:
+        return 0
+    return (
+        EVERY_THREAD * ("every_thread" in i.pragma)
+        + NOT_GLOBAL * ("global" not in i.pragma)
+        + NOT_SHARED * ("shared" not in i.pragma)
+    )
 
 
 def barrier(lo: Lowering, i: Instruction) -> None:
@@ -51,14 +67,14 @@ def barrier(lo: Lowering, i: Instruction) -> None:
     lo.put(0, lo.read(operands[0], "i32"))
     count = lo.read(operands[1], "i32") if len(operands) > 1 else V("i32", "-1", True)
     lo.put(1, count)
-    lo.runtime("rt_barrier", lo.site(i, "barrier", vector=kind))
+    lo.runtime("rt_barrier", lo.site(i, "barrier", vector=kind + barrier_flags(i)))
 
 
 def bar(lo: Lowering, i: Instruction) -> None:
     """`bar.warp.sync` (the wait came before) and `bar.arrive` (which does not wait)."""
     if "warp" in i.mods:
         if lo.shadow:
-            lo.runtime("rt_warp_ordered", lo.site(i, "warp_barrier"))
+            lo.runtime("rt_warp_ordered", lo.site(i, "warp_barrier", vector=barrier_flags(i)))
         return
     if "cluster" in i.mods:
         raise Unsupported(i.text)

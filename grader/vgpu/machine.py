@@ -138,6 +138,7 @@ class CLaunch(ctypes.Structure):
         ("sync", _P), ("nsync", _U64), ("sync_capacity", _U64), ("grid_workspace", _U64),
         ("live_clock", _U64), ("arena", _P), ("arena_left", _U64), ("call_sites", _P),
         ("ncall_sites", _U64),
+        ("exact", _U32 * 3), ("pad_exact", _U32),
     )  # fmt: skip
 
 
@@ -169,14 +170,16 @@ def launch(
     fuel: int | None = None,
     order: Literal["forward", "reversed"] = "forward",
     limits: Limits | None = None,
+    threads: int | Sequence[int] | None = None,
 ) -> Launch:
-    """Run `kernel` over `grid` x `block` threads.
+    """Run `kernel` over `grid` x `block` threads, or those of them that lie within `threads`.
 
     `args` in parameter order: a `Pointer` of `memory`, an array (copied in, and copied back in
     place unless it is read-only), a NumPy scalar or number, or bytes for a structure; `shared` is
     dynamic shared memory in bytes. `checks` "bounds" leaves races and undefined values unchecked
     and runs faster; `fuel` bounds the warp instructions; `order` "reversed" runs blocks and warps
-    last to first. Raises LaunchError for what CUDA would refuse.
+    last to first. `threads` is the exact grid of Metal's dispatchThreads: threads beyond it in the
+    last blocks do not exist. Raises LaunchError for what CUDA would refuse.
     """
     limits = limits or Limits()
     g, b = dim3(grid), dim3(block)
@@ -195,10 +198,22 @@ def launch(
         return Launch("unsupported", str(why), (), Metrics(), "")
     frame.c.fuel = DEFAULT_FUEL if fuel is None else fuel
     frame.c.reversed = order == "reversed"
+    if threads is not None:
+        frame.c.exact = (_U32 * 3)(*_exact(dim3(threads), g, b))
     translated.code.launch(ctypes.addressof(frame.c), kernel.program.bodies[kernel.name].first)
     for array, pointer in copies:
         array[...] = memory.read(pointer).view(array.dtype).reshape(array.shape)
     return frame.result()
+
+
+def _exact(
+    threads: tuple[int, int, int], g: tuple[int, int, int], b: tuple[int, int, int]
+) -> tuple[int, int, int]:
+    """`threads`, of which every block of the grid must hold some."""
+    needed = tuple(-(-n // size) for n, size in zip(threads, b, strict=True))
+    if needed != g:
+        raise LaunchError(f"{threads} threads in blocks of {b} are {needed} blocks, not {g}")
+    return threads
 
 
 def _check_geometry(

@@ -45,6 +45,7 @@ UNIFORM_SPECIAL = {
     "%total_smem_size", "%warpid", "%reserved_smem_offset_0", "%reserved_smem_offset_1",
     "%reserved_smem_offset_begin", "%reserved_smem_offset_end", "%reserved_smem_offset_cap",
     "%aggr_smem_size", "%current_graph_exec", "%envreg1", "%envreg2",
+    "%envreg8", "%envreg9", "%envreg10",
 }  # fmt: skip
 
 

@@ -110,6 +110,7 @@ class Instruction:
     guard: Reg | NotReg | None
     loc: Loc | None
     line: int
+    pragma: tuple[str, ...] = ()  # the words of a `vgpu.barrier` pragma in front of it
 
     @property
     def text(self) -> str:
@@ -255,6 +256,7 @@ class _Parser:
         self.pos = 0
         self.ptx = Ptx()
         self.scopes: list[dict[str, str]] = []
+        self.pragma: tuple[str, ...] = ()
         self.scope_count = 0
         self.loc: Loc | None = None
         self.function: Function | None = None
@@ -304,6 +306,15 @@ class _Parser:
     def skip_statement(self) -> None:
         while self.peek().kind != "end" and self.next().text != ";":
             pass
+
+    def barrier_pragma(self) -> None:
+        """`.pragma "vgpu.barrier ...";` says what the next barrier does; others say nothing."""
+        at = self.pos
+        self.skip_statement()
+        for token in self.tokens[at : self.pos]:
+            words = token.text.strip('"').split()
+            if words[:1] == ["vgpu.barrier"]:
+                self.pragma = tuple(words)
 
     # -- module -------------------------------------------------------------------------------
 
@@ -574,7 +585,7 @@ class _Parser:
                 for variable in self.variables():
                     f.variables[variable.name] = variable
             elif text == ".pragma":
-                self.skip_statement()
+                self.barrier_pragma()
             elif text == ".file":
                 self.file_directive()
             elif token.kind == "id" and self.follows(":"):
@@ -682,7 +693,10 @@ class _Parser:
                     self.peek().line,
                     f"unexpected {self.peek().text!r} after an operand of {token.text}",
                 )
-        return Instruction(op, tuple(mods), tuple(operands), guard, self.loc, line)
+        pragma: tuple[str, ...] = ()
+        if op in ("bar", "barrier"):
+            pragma, self.pragma = self.pragma, ()
+        return Instruction(op, tuple(mods), tuple(operands), guard, self.loc, line, pragma)
 
     def operand(self) -> Operand:
         first = self.single_operand()

@@ -123,7 +123,9 @@ void rt_free(Warp *w, u32 mask, u32 site) {
   }
 }
 
+/* 1 and 2: the grid's workspace; 8 to 10: the exact grid in threads, 0 where blocks are whole. */
 u32 rt_envreg(Warp *w, u32 which) {
+  if (which >= 8) return w->launch->exact[which - 8];
   u64 a = w->launch->grid_workspace;
   return which == 2 ? (u32)a : (u32)(a >> 32);
 }

@@ -109,6 +109,8 @@ typedef struct Warp {
   u8 *local_init;            /* the same, one byte per byte */
   u32 *vc;                   /* [nwarps]: clocks of this block's warps known to precede */
   u32 (*lane_vc)[LANES];     /* [lane][lane] */
+  u32 *shared_vc;            /* both again for shared memory, once a barrier ordered only one */
+  u32 (*shared_lane_vc)[LANES];
   u32 *gvc, *fence_gvc, *pending_gvc;  /* [total warps] or null */
   u32 *fence_block;           /* [nwarps]: what a fence for the block alone published */
   u32 fenced, pad1;
@@ -137,6 +139,7 @@ _Static_assert(sizeof(Warp) <= W_REGS, "warp header");
 
 typedef struct {
   u32 arrived, expected, site, other_site, mixed, red_kind, red_count, red_and, red_or, sync_seen;
+  u32 flags;
   u32 *mask;                 /* [nwarps] lanes that have arrived */
 } Barrier;
 
@@ -197,7 +200,11 @@ typedef struct Launch {
   u64 arena_left;
   CallSite *call_sites;
   u64 ncall_sites;
+  u32 exact[3], pad_exact;   /* the grid in threads where its last blocks are not whole, or 0 */
 } Launch;
+
+/* Of a barrier's site, beside its kind: what it does not order, and that no thread may miss it. */
+enum { NOT_GLOBAL = 16, NOT_SHARED = 32, EVERY_THREAD = 64 };
 
 /* What a release at an address published: to the whole grid, and to one block only. */
 typedef struct Sync { u64 address; u32 *vc, *block_vc; u32 block; } Sync;

@@ -107,8 +107,8 @@ static void barrier_complete(Block *B, u32 id) {
                         (u32)__builtin_ctz(past), READ, GENERIC, 0, 0, 0, 1);
       if (f) f->code = 1;
     } else if (early) {
-      report(B->warps[early_warp], EARLY_EXIT, WARNING, b->site, (u32)__builtin_ctz(early), READ,
-             GENERIC, 0, 0, 0, 1);
+      report(B->warps[early_warp], EARLY_EXIT, b->flags & EVERY_THREAD ? ERROR : WARNING, b->site,
+             (u32)__builtin_ctz(early), READ, GENERIC, 0, 0, 0, 1);
     }
   }
   if (b->mixed && first) {
@@ -145,14 +145,16 @@ static void barrier_check(Block *B, u32 id) {
 void rt_barrier(Warp *w, u32 mask, u32 site) {
   Block *B = w->block;
   Site *S = &w->launch->sites[site];
-  u32 kind = S->vector;
+  u32 kind = S->vector & 15;
   if (!mask) return;
   u32 lane = (u32)__builtin_ctz(mask);
   u32 id = w->scratch[0][lane] & 15, count = w->scratch[1][lane];
   Barrier *b = &B->barriers[id];
   if (!b->arrived) b->site = site, b->expected = count, b->red_and = 1;
-  else if (b->site != site && kind != 1 && !b->mixed && w->launch->sites[b->site].vector != 1)
+  else if (b->site != site && kind != 1 && !b->mixed &&
+           (w->launch->sites[b->site].vector & 15) != 1)
     b->mixed = 1, b->other_site = site;
+  b->flags |= S->vector & ~15u;
   b->arrived += (u32)__builtin_popcount(mask & ~b->mask[w->warpid]);
   b->mask[w->warpid] |= mask;
   if (kind != 1) {
@@ -314,7 +316,9 @@ static enum Status run_warp(Warp *w) {
 
 /* -- warp-wide waits --------------------------------------------------------------------------- */
 
-static void warp_ordered(Warp *w, u32 mask);
+static void warp_ordered(Warp *w, u32 mask, u32 flags);
+static void forget_order(Warp *w);
+static void free_order(Warp *w);
 
 u32 rt_warp_sync(Warp *w, u32 mask, u32 site) {
   u32 here = w->next, group = mask, need = 0;
@@ -382,12 +386,23 @@ static void warp_free(Launch *L, Warp *w) {
     free(w->stack), free(w->frames);
   }
   (void)L;
-  free(w->local), free(w->local_init), free(w->visited), free(w->vc), free(w->lane_vc);
+  free(w->local), free(w->local_init), free(w->visited), free_order(w);
   free(w->gvc), free(w->fence_gvc), free(w->pending_gvc), free(w->fence_block), free(w->async), free(w);
 }
 
+/* The lanes of a warp that are threads of the grid. */
+static u32 existing(Launch *L, Block *B, Warp *w) {
+  u32 lanes = 0;
+  for (u32 l = 0; l < LANES && w->warpid * LANES + l < L->threads_per_block; l++) {
+    int there = 1;
+    for (int a = 0; a < 3 && L->exact[0]; a++)
+      there &= (u64)B->ctaid[a] * L->block[a] + w->tid[a][l] < L->exact[a];
+    if (there) lanes |= 1u << l;
+  }
+  return lanes;
+}
+
 static Warp *warp_new(Launch *L, Block *B, u32 k, Warp *w) {
-  u32 threads = L->threads_per_block;
   if (!w) {
     usize size = (W_REGS + L->register_bytes + 63) / 64 * 64;
     void *p = 0;
@@ -409,7 +424,6 @@ static Warp *warp_new(Launch *L, Block *B, u32 k, Warp *w) {
     w->warpid = k;
     for (u32 l = 0; l < LANES; l++) {
       u32 t = k * LANES + l;
-      if (t < threads) w->first_live |= 1u << l;
       w->tid[0][l] = t % L->block[0];
       w->tid[1][l] = t / L->block[0] % L->block[1];
       w->tid[2][l] = t / (L->block[0] * L->block[1]);
@@ -417,11 +431,11 @@ static Warp *warp_new(Launch *L, Block *B, u32 k, Warp *w) {
   } else if (L->checks) {
     if (L->local_bytes) memset(w->local_init, 0, (usize)LANES * L->local_bytes);
     memset(w->visited, 0, L->nblocks * sizeof(u32));
-    memset(w->vc, 0, B->nwarps * sizeof(u32));
-    memset(w->lane_vc, 0, LANES * sizeof *w->lane_vc);
+    forget_order(w);
     free(w->gvc), free(w->fence_gvc), free(w->pending_gvc), free(w->fence_block);
     w->gvc = w->fence_gvc = w->pending_gvc = w->fence_block = 0;
   }
+  w->first_live = existing(L, B, w);
   u8 *regs = (u8 *)w + W_REGS;
   memset(regs, 0, L->zero_bytes);
   if (L->checks) memset(regs + L->zero_bytes, 0xff, L->register_bytes - L->zero_bytes);
@@ -461,7 +475,7 @@ static Block *block_new(Launch *L, u64 linear, Block *B) {
   B->ctaid[0] = (u32)(linear % L->grid[0]);
   B->ctaid[1] = (u32)(linear / L->grid[0] % L->grid[1]);
   B->ctaid[2] = (u32)(linear / ((u64)L->grid[0] * L->grid[1]));
-  B->live = L->threads_per_block, B->done = B->yielded = 0;
+  B->live = 0, B->done = B->yielded = 0;
   for (u32 id = 0; id < 16; id++) {
     u32 *mask = B->barriers[id].mask;
     memset(&B->barriers[id], 0, sizeof(Barrier));
@@ -469,7 +483,10 @@ static Block *block_new(Launch *L, u64 linear, Block *B) {
     memset(mask, 0, nwarps * sizeof(u32));
   }
   memset(B->l1_tags, 0, sizeof B->l1_tags);
-  for (u32 k = 0; k < nwarps; k++) B->warps[k] = warp_new(L, B, k, fresh ? 0 : B->warps[k]);
+  for (u32 k = 0; k < nwarps; k++) {
+    B->warps[k] = warp_new(L, B, k, fresh ? 0 : B->warps[k]);
+    B->live += (u32)__builtin_popcount(B->warps[k]->first_live);
+  }
   if (L->checks) shadow_block_start(L, B);
   return B;
 }

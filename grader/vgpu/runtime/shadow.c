@@ -79,11 +79,16 @@ static inline u32 thread_of(Warp *w, u32 lane) { return w->gid * LANES + lane; }
 
 enum Relation { ORDERED, SAME_WARP, SAME_BLOCK, OTHER_BLOCK };
 
-static inline enum Relation relation(Warp *w, u32 lane, Stamp s) {
+static inline enum Relation relation(Warp *w, u32 lane, Stamp s, u32 space) {
   u32 gid = s.thread / LANES, l = s.thread % LANES;
-  if (gid == w->gid) return l == lane || w->lane_vc[lane][l] >= s.clock ? ORDERED : SAME_WARP;
+  int apart = space == SHARED && w->shared_vc;
+  if (gid == w->gid) {
+    u32 known = (apart ? w->shared_lane_vc : w->lane_vc)[lane][l];
+    return l == lane || known >= s.clock ? ORDERED : SAME_WARP;
+  }
   u32 warp = gid - w->block->linear * w->nwarps;
-  if (warp < w->nwarps) return w->vc[warp] >= s.clock ? ORDERED : SAME_BLOCK;
+  if (warp < w->nwarps)
+    return (apart ? w->shared_vc : w->vc)[warp] >= s.clock ? ORDERED : SAME_BLOCK;
   return w->gvc && w->gvc[gid] >= s.clock ? ORDERED : OTHER_BLOCK;
 }
 
@@ -94,19 +99,49 @@ static void name_other(Warp *w, Fault *f, Stamp s, u32 access) {
   f->other_thread = gid % w->nwarps * LANES + s.thread % LANES;
 }
 
-static void warp_ordered(Warp *w, u32 mask) {
+static u32 *copied(const u32 *from, u32 n) {
+  u32 *out = malloc(n * sizeof(u32));
+  memcpy(out, from, n * sizeof(u32));
+  return out;
+}
+
+/* From here on shared memory has an order of its own. */
+static void order_apart(Warp *w) {
+  if (w->shared_vc) return;
+  w->shared_vc = copied(w->vc, w->nwarps);
+  w->shared_lane_vc = malloc(LANES * sizeof *w->lane_vc);
+  memcpy(w->shared_lane_vc, w->lane_vc, LANES * sizeof *w->lane_vc);
+}
+
+static void free_order(Warp *w) {
+  free(w->vc), free(w->lane_vc), free(w->shared_vc), free(w->shared_lane_vc);
+}
+
+static void forget_order(Warp *w) {
+  memset(w->vc, 0, w->nwarps * sizeof(u32));
+  memset(w->lane_vc, 0, LANES * sizeof *w->lane_vc);
+  free(w->shared_vc), free(w->shared_lane_vc);
+  w->shared_vc = 0, w->shared_lane_vc = 0;
+}
+
+static void lanes_ordered(Warp *w, u32 (*vc)[LANES], u32 mask) {
   u32 now[LANES];
   memset(now, 0, sizeof now);
-  LANE_LOOP(mask, l) for (u32 k = 0; k < LANES; k++)
-      now[k] = w->lane_vc[l][k] > now[k] ? w->lane_vc[l][k] : now[k];
+  LANE_LOOP(mask, l) for (u32 k = 0; k < LANES; k++) now[k] = vc[l][k] > now[k] ? vc[l][k] : now[k];
   LANE_LOOP(mask, l) now[l] = w->clock;
-  LANE_LOOP(mask, l) memcpy(w->lane_vc[l], now, sizeof now);
+  LANE_LOOP(mask, l) memcpy(vc[l], now, sizeof now);
+}
+
+/* `flags`: what is not ordered. */
+static void warp_ordered(Warp *w, u32 mask, u32 flags) {
+  if (flags & (NOT_GLOBAL | NOT_SHARED)) order_apart(w);
+  if (!(flags & NOT_GLOBAL)) lanes_ordered(w, w->lane_vc, mask);
+  if (w->shared_vc && !(flags & NOT_SHARED)) lanes_ordered(w, w->shared_lane_vc, mask);
   w->clock++;
 }
 
 void rt_warp_ordered(Warp *w, u32 mask, u32 site) {
-  (void)site;
-  warp_ordered(w, mask);
+  warp_ordered(w, mask, w->launch->sites[site].vector);
 }
 
 static void join(u32 **into, const u32 *from, u32 n) {
@@ -127,38 +162,63 @@ static u32 *knowledge(Warp *w) {
   return out;
 }
 
+/* What another warp of the block published: fences and flags order both kinds of memory. */
+static void block_known(Warp *w, const u32 *vc) {
+  for (u32 k = 0; k < w->nwarps; k++) {
+    if (k == w->warpid) continue;
+    if (vc[k] > w->vc[k]) w->vc[k] = vc[k];
+    if (w->shared_vc && vc[k] > w->shared_vc[k]) w->shared_vc[k] = vc[k];
+  }
+}
+
 static void absorb(Warp *w, const u32 *vc) {
   if (!vc) return;
   u32 first = w->block->linear * w->nwarps;
   join(&w->gvc, vc, w->launch->total_warps);
-  for (u32 k = 0; k < w->nwarps; k++)
-    if (k != w->warpid && vc[first + k] > w->vc[k]) w->vc[k] = vc[first + k];
+  block_known(w, vc + first);
   u32 own = vc[w->gid];
   for (u32 l = 0; l < LANES && own; l++)
-    for (u32 k = 0; k < LANES; k++)
+    for (u32 k = 0; k < LANES; k++) {
       if (w->lane_vc[l][k] < own) w->lane_vc[l][k] = own;
+      if (w->shared_vc && w->shared_lane_vc[l][k] < own) w->shared_lane_vc[l][k] = own;
+    }
 }
 
-static void barrier_joined(Block *B, Barrier *b) {
-  u32 n = B->nwarps, total = B->warps[0]->launch->total_warps;
-  u32 *now = calloc(n, sizeof(u32)), *far = 0;
+/* Every warp at the barrier learns what any of them knows, of one kind of memory. */
+static void warps_joined(Block *B, Barrier *b, int shared) {
+  u32 n = B->nwarps;
+  u32 *now = calloc(n, sizeof(u32));
   for (u32 j = 0; j < n; j++) {
     if (!b->mask[j]) continue;
-    Warp *w = B->warps[j];
+    const u32 *vc = shared ? B->warps[j]->shared_vc : B->warps[j]->vc;
     for (u32 k = 0; k < n; k++)
-      if (w->vc[k] > now[k]) now[k] = w->vc[k];
-    join(&far, w->gvc, total);
+      if (vc[k] > now[k]) now[k] = vc[k];
   }
   for (u32 j = 0; j < n; j++)
     if (b->mask[j]) now[j] = B->warps[j]->clock;
+  for (u32 j = 0; j < n; j++)
+    if (b->mask[j]) memcpy(shared ? B->warps[j]->shared_vc : B->warps[j]->vc, now, n * sizeof(u32));
+  free(now);
+}
+
+static void barrier_joined(Block *B, Barrier *b) {
+  u32 n = B->nwarps, total = B->warps[0]->launch->total_warps, *far = 0;
+  int apart = (b->flags & (NOT_GLOBAL | NOT_SHARED)) != 0;
+  for (u32 j = 0; j < n; j++)
+    if (b->mask[j]) apart |= B->warps[j]->shared_vc != 0;
   for (u32 j = 0; j < n; j++) {
     if (!b->mask[j]) continue;
-    Warp *w = B->warps[j];
-    memcpy(w->vc, now, n * sizeof(u32));
-    if (far) join(&w->gvc, far, total);
-    warp_ordered(w, b->mask[j]);
+    if (apart) order_apart(B->warps[j]);
+    if (!(b->flags & NOT_GLOBAL)) join(&far, B->warps[j]->gvc, total);
   }
-  free(now), free(far);
+  if (!(b->flags & NOT_GLOBAL)) warps_joined(B, b, 0);
+  if (apart && !(b->flags & NOT_SHARED)) warps_joined(B, b, 1);
+  for (u32 j = 0; j < n; j++) {
+    if (!b->mask[j]) continue;
+    if (far) join(&B->warps[j]->gvc, far, total);
+    warp_ordered(B->warps[j], b->mask[j], b->flags);
+  }
+  free(far);
 }
 
 static Sync *sync_at(Launch *L, u64 address, int make) {
@@ -178,12 +238,6 @@ static Sync *sync_at(Launch *L, u64 address, int make) {
   memset(s, 0, sizeof *s);
   s->address = address;
   return s;
-}
-
-static u32 *copied(const u32 *from, u32 n) {
-  u32 *out = malloc(n * sizeof(u32));
-  memcpy(out, from, n * sizeof(u32));
-  return out;
 }
 
 /* Site vector: 1 for the block, 2 and more for the device. */
@@ -242,9 +296,7 @@ static void observed(Warp *w, u64 address, int now) {
   if (!s) return;
   if (now) absorb(w, s->vc);
   else join(&w->pending_gvc, s->vc, L->total_warps);
-  if (s->block == w->block->linear + 1 && s->block_vc)
-    for (u32 k = 0; k < w->nwarps; k++)
-      if (k != w->warpid && s->block_vc[k] > w->vc[k]) w->vc[k] = s->block_vc[k];
+  if (s->block == w->block->linear + 1 && s->block_vc) block_known(w, s->block_vc);
 }
 
 /* -- races -------------------------------------------------------------------------------------- */
@@ -260,7 +312,7 @@ static void race(Warp *w, u32 lane, u32 site, u32 access, const Place *P, u64 ad
 static void against(Warp *w, u32 lane, u32 site, u32 access, u32 strong, const Place *P, u64 a,
                     u32 size, Stamp other, u32 other_access, int other_strong, int same_value,
                     int same_instruction) {
-  enum Relation r = relation(w, lane, other);
+  enum Relation r = relation(w, lane, other, P->space);
   if (r == ORDERED) return;
   if (access == ATOMIC && other_access == ATOMIC) return;
   u32 severity = r == SAME_WARP ? WARNING : ERROR;
@@ -309,7 +361,7 @@ static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, cons
     }
     if (c->flags & HAS_WRITE && c->write.thread != now.thread) {
       int same_instruction = access == WRITE && c->serial == w->serial &&
-                             c->write.site == now.site && relation(w, lane, c->write) == SAME_WARP;
+                             c->write.site == now.site && relation(w, lane, c->write, P->space) == SAME_WARP;
       against(w, lane, site, access, strong, P, a, size, c->write, WRITE,
               (c->flags & WRITE_VOLATILE) != 0, same_value, same_instruction);
     }
@@ -317,7 +369,7 @@ static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, cons
       against(w, lane, site, access, strong, P, a, size, c->atomic, ATOMIC, 1, same_value, 0);
     if (access == READ) {
       if (c->flags & HAS_READ && c->read.thread != now.thread &&
-          relation(w, lane, c->read) != ORDERED) {
+          relation(w, lane, c->read, P->space) != ORDERED) {
         /* Keep one reader per warp beside the first. */
         Reader *r = c->more;
         while (r && r->at.thread / LANES != now.thread / LANES) r = r->next;
