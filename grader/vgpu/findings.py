@@ -145,7 +145,9 @@ class Reporter:
             name = next((n for n, (at, _) in table.items() if at // L.ARRAY_STRIDE == k), None)
             if name is None:
                 return ("local memory" if local else "shared memory"), None, None
-            label = "local memory" if "__local_depot" in name else demangle(name)
+            label = demangle(name)
+            if "__local_depot" in name:
+                label = name.partition(".")[2] or "local memory"
             return label, inside // size, int(arrays[k][0]) // size
         storage = self.storage(f.buffer)
         if storage is None:
@@ -181,8 +183,8 @@ class Reporter:
         worst: dict[tuple[object, ...], int] = {}
         for f in made.values():
             if f.kind == "race":
-                key = (f.file, f.line, f.buffer)
-                worst[key] = max(worst.get(key, 0), SEVERITY.index(f.severity))
+                spot = (f.file, f.line, f.buffer)
+                worst[spot] = max(worst.get(spot, 0), SEVERITY.index(f.severity))
         kept = [
             f
             for f in made.values()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from grader.vgpu import layout as L
 from grader.vgpu import lower_calls as calls
+from grader.vgpu.debug_info import local_variables
 from grader.vgpu.emit import BITS, INT_OF_BYTES, INT_OF_FLOAT, Emitter, Shadow, V
 from grader.vgpu.program import (
     UNIFORM_SPECIAL,
@@ -99,6 +100,8 @@ class Lowering:
         self.variables = {name: k for k, name in enumerate(ptx.variables)}
         self.shared: dict[str, tuple[int, Variable]] = {}
         self.local: dict[str, tuple[int, Variable]] = {}
+        self.debug = local_variables(ptx)
+        self.pieces: dict[str, list[tuple[int, int, int]]] = {}
         self.mask = ""
         self.mask_vector = ""
         self.loc: Loc | None = None
@@ -152,6 +155,7 @@ class Lowering:
                         )
                 elif v.space == "local":
                     self.local[v.name] = (L.array_offset(len(self.local)), v)
+                    self._split_depot(v, body.recursive)
                 elif v.space == "shared" and not v.extern:
                     self.shared[v.name] = (L.array_offset(len(self.shared)), v)
         words = 0
@@ -169,6 +173,40 @@ class Lowering:
                 self.shared[v.name] = (L.array_offset(4000), v)
             else:
                 self.shared[v.name] = (L.array_offset(len(self.shared)), v)
+
+    def _split_depot(self, depot: Variable, recursive: bool) -> None:
+        """Give each array of a depot a place of its own, where debug information knows them."""
+        if recursive:
+            return
+        for v in self.debug.get(depot.name, ()):
+            if v.offset + v.size > depot.size_bytes:
+                continue
+            at = L.array_offset(len(self.local))
+            key = f"{depot.name}+{v.offset}.{v.name}"
+            self.local[key] = (at, Variable(key, "local", "b8", depot.align, (v.size,)))
+            self.pieces.setdefault(depot.name, []).append((v.offset, v.size, at))
+
+    def local_offset(self, base: int, offset: int) -> int:
+        """Where byte `offset` of the depot at window offset `base` lies: in its array, if known."""
+        for depot, pieces in self.pieces.items():
+            if self.local[depot][0] != base:
+                continue
+            for start, size, at in pieces:
+                if start <= offset < start + size:
+                    return at + offset - start
+        return base + offset
+
+    def stack_offset(self, name: str, offset: int) -> int | None:
+        """The generic (%SP) or window (%SPL) address of a constant offset into the depot."""
+        if name not in ("%SP", "%SPL") or self.body.recursive:
+            return None
+        depot = next(
+            (v.name for v in self.body.function.variables.values() if v.name in self.pieces), None
+        )
+        if depot is None:
+            return None
+        at = self.local_offset(self.local[depot][0], offset)
+        return at + (L.LOCAL_BASE if name == "%SP" else 0)
 
     def _space(self, size: int, align: int = 64) -> int:
         self.next_slot = (self.next_slot + align - 1) // align * align

@@ -226,6 +226,12 @@ def _add_int(lo: Lowering, i: Instruction, t: str) -> None:
     e = lo.e
     el = ELEMENT[t]
     a, b = lo.read(i.operands[1], el, signed(t)), lo.read(i.operands[2], el, signed(t))
+    base, offset = i.operands[1], i.operands[2]
+    if el == "i64" and i.mods == (t,) and isinstance(base, Reg) and isinstance(offset, Imm):
+        at = lo.stack_offset(base.name, offset.bits)
+        if at is not None and i.op == "add":
+            lo.set(i.operands[0], e.const("i64", at), i)
+            return
     op = "add" if i.op in ("add", "addc") else "sub"
     carry_in = i.op in ("addc", "subc")
     if "cc" in i.mods or carry_in:

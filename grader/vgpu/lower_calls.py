@@ -84,10 +84,10 @@ def _param_variable(lo: Lowering, name: str) -> Variable:
     for v in (*f.params, *f.returns):
         if v.name == name:
             return v
-    v = f.variables.get(name)
-    if v is None:
+    local = f.variables.get(name)
+    if local is None:
         raise Unsupported(f"unknown parameter {name}")
-    return v
+    return local
 
 
 def _names(operands: tuple[Operand, ...]) -> list[str]:

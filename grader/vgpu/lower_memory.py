@@ -85,6 +85,9 @@ def address(lo: Lowering, i: Instruction, o: Operand, space: str) -> V:
             elif base.name in lo.local:
                 value += L.LOCAL_BASE
         return e.const("i64", value)
+    at = lo.stack_offset(base.name, o.offset)
+    if at is not None:
+        return e.const("i64", at)
     v = lo.reg(base.name)
     if v.t == "pred":
         raise Unsupported("a predicate as an address")

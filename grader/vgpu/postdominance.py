@@ -40,8 +40,9 @@ def _postdominators(body: Body) -> dict[int, list[int]]:
             if new != out[k]:
                 out[k], changed = new, True
     busy = 0
-    for k, b in enumerate(body.blocks):
-        if b.instructions or (b.terminator is not None and b.terminator.op not in ("ret", "exit")):
+    for k, block in enumerate(body.blocks):
+        end = block.terminator
+        if block.instructions or (end is not None and end.op not in ("ret", "exit")):
             busy |= 1 << k
     result = {}
     for k, b in enumerate(ids):
