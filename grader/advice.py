@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from grader.result import CaseResult, Diagnostic, Fault, Mismatch, Severity, Verdict
-from grader.verdict import VERDICT_OF_FAULT
+from grader.result import CaseResult, Diagnostic, Fault, Mismatch, Score, Severity, Verdict
+from grader.verdict import VERDICT_OF_FAULT, telling
 
 FAULT_ADVICE: dict[str, str] = {
     "out_of_bounds": "Check the index against the size of the buffer before the access.",
@@ -38,7 +38,7 @@ def next_step(
         return ""
     if verdict is Verdict.BUILD_FAILED:
         return _build(diagnostics)
-    case = next((case for case in cases if case.verdict is verdict), None)
+    case = telling(verdict, cases)
     if case is None:
         return ""
     leading = [f for case in cases for f in case.faults if _leads(f, verdict)]
@@ -60,12 +60,22 @@ def _leads(fault: Fault, verdict: Verdict) -> bool:
     return fault.severity is Severity.ERROR and VERDICT_OF_FAULT[fault.kind] is verdict
 
 
+def faster(score: Score) -> str:
+    """What an accepted kernel lacks for the points of speed; empty where it has them."""
+    for line in score.lines:
+        if line.item == "speed" and line.points < line.out_of:
+            return f"The kernel is right. For the points of speed: {line.why}"
+    return ""
+
+
 def of_fault(fault: Fault, source: str = "") -> str:
     """What to do about one fault: its own advice, or that of its kind seen with its line."""
     if fault.advice:
         return fault.advice
     if fault.kind == "out_of_bounds":
         return _bounds(fault, source)
+    if fault.kind == "race":
+        return _race(fault)
     return FAULT_ADVICE[fault.kind]
 
 
@@ -100,6 +110,27 @@ def _bounds(fault: Fault, source: str) -> str:
     return (
         f"The condition on line {number} does not stop this access: compare the index that is "
         "used here with the number of elements of the buffer."
+    )
+
+
+def _race(fault: Fault) -> str:
+    """A barrier between two lines of a block; an atomic where one line or many blocks race."""
+    other = fault.other
+    if other is None or other.line is None or fault.line is None:
+        return FAULT_ADVICE["race"]
+    if other.line == fault.line:
+        return (
+            f"Several threads change {fault.buffer} on line {fault.line} at once: use an atomic "
+            "operation, or give each thread an element of its own and combine them afterwards."
+        )
+    if fault.space == "shared":
+        return (
+            f"Put a barrier that all threads reach between what lines "
+            f"{min(fault.line, other.line)} and {max(fault.line, other.line)} do to {fault.buffer}."
+        )
+    return (
+        f"Lines {fault.line} and {other.line} touch {fault.buffer} in no order: use atomic "
+        "operations, or a second launch where blocks need each other's results."
     )
 
 

@@ -280,6 +280,9 @@ def _result(
 ) -> Result:
     files = handed_in.sources if handed_in else ()
     noted = _notes(assignment, handed_in, artefact)
+    scored = score(assignment, found, graded, noted)
+    if found is Verdict.ACCEPTED:
+        next_step = advice.faster(scored)
     return Result(
         assignment=assignment.name,
         language=language,
@@ -287,7 +290,7 @@ def _result(
         verdict=found,
         reason=reason,
         next_step=next_step,
-        score=score(assignment, found, graded, noted),
+        score=scored,
         notes=noted,
         builds=builds,
         cases=shown,
@@ -336,9 +339,7 @@ MOST_OF_A_CONSTANT = 1 << 20
 """Of a constant whose values the assignment does not list: it sizes launches and buffers."""
 
 
-def _odd_constants(
-    task: Task, artefact: Artefact, source: SourceFile
-) -> tuple[Diagnostic, ...]:
+def _odd_constants(task: Task, artefact: Artefact, source: SourceFile) -> tuple[Diagnostic, ...]:
     """Errors for constants to which the source gives a value that no launch can have."""
     problems: dict[str, Diagnostic] = {}
     for constant in task.assignment.constants:
@@ -385,7 +386,7 @@ def _build_failed(result: Callable[..., Result], builds: tuple[Build, ...]) -> R
 def _reason(found: Verdict, graded: Sequence[CaseResult]) -> str:
     if found is Verdict.ACCEPTED:
         return "every case is right, and no access was wrong"
-    case = next((case for case in graded if case.verdict is found), None)
+    case = verdict.telling(found, graded)
     if case is None:
         return "this assignment shows the verdict and the points only"
     if case.reason:

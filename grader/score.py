@@ -159,7 +159,8 @@ def _rule(rule: MetricRule | TimeRule, speed: Speed, case: CaseResult) -> Share 
         own /= base
     value = float(own)
     words = f"{rule.name} {value:.2f}" + (" times the reference's" if rule.relative else "")
-    return _band(rule.bands, value, speed.tie_margin), words
+    share = _band(rule.bands, value, speed.tie_margin)
+    return share, f"{words}. {rule.why}" if share < 1 and rule.why else words
 
 
 def _formula(rule: MetricRule, metrics: Metrics | None) -> Fraction | None:

@@ -57,6 +57,19 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return min(verdicts, key=lambda verdict: verdict.rank, default=Verdict.ACCEPTED)
 
 
+def telling(found: Verdict, cases: Iterable[CaseResult]) -> CaseResult | None:
+    """The case that shows best why a result has the verdict `found`.
+
+    Of the cases with it the first whose wrong numbers make a pattern, else the first one; None
+    for `accepted`.
+    """
+    if found is Verdict.ACCEPTED:
+        return None
+    mine = [case for case in cases if case.verdict is found]
+    patterned = (case for case in mine if case.mismatch is not None and case.mismatch.pattern)
+    return next(patterned, next(iter(mine), None))
+
+
 def of_case(ended: str, faults: Iterable[Fault], mismatch: Mismatch | None) -> Verdict:
     """The verdict of a run that ended as `ended` (finished, trap, assertion, fuel, deadlock,
     unsupported), with these findings."""

@@ -7,7 +7,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Keyword, Literal, Name, Number, String, _TokenType
 
 from grader.report import words
-from grader.report.findings import Finding
+from grader.report.findings import Finding, same_file
 from grader.result import Diagnostic, LineMetrics, Record, SourceFile
 
 LEXERS = {"cuda-c": "cuda", "metal": "cpp", "triton": "python"}
@@ -28,13 +28,12 @@ CLASSES = (
 
 
 class Heat(Record):
-    """One count of a line beside what would do: a bar as wide as its share of the file's most."""
+    """One count of a line beside what would do, as shares of the most that any line has."""
 
     title: str
     short: str
-    value: float
-    ideal: float
     share: float
+    ideal_share: float
     text: str
 
 
@@ -80,11 +79,6 @@ def rows(
         )
         for number, markup in enumerate(highlight(file.text or "", file.language), start=1)
     )
-
-
-def same_file(one: str, other: str) -> bool:
-    """Whether two names mean the same file of a submission: compilers may drop its folder."""
-    return one == other or one.rsplit("/", 1)[-1] == other.rsplit("/", 1)[-1]
 
 
 def highlight(text: str, language: str | None) -> list[str]:
@@ -142,9 +136,8 @@ def _heat(counts: dict[int, dict[str, float]]) -> dict[int, tuple[Heat, ...]]:
                 Heat(
                     title=title,
                     short=short,
-                    value=value,
-                    ideal=ideal,
                     share=value / most,
+                    ideal_share=min(ideal, value) / most,
                     text=text,
                 )
             )

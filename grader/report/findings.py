@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from grader.result import CaseResult, Fault, Record, Result, Severity, SourceFile, Verdict
-from grader.verdict import VERDICT_OF_FAULT
+from grader.result import (
+    CaseResult,
+    Fault,
+    LineMetrics,
+    Record,
+    Result,
+    Severity,
+    SourceFile,
+    Verdict,
+)
+from grader.verdict import VERDICT_OF_FAULT, telling
 
 
 class Finding(Record):
@@ -67,10 +76,30 @@ def leading_fault(result: Result) -> Finding | None:
 
 
 def leading_case(result: Result) -> CaseResult | None:
-    """The first case that has the verdict of the result."""
-    if result.verdict is Verdict.ACCEPTED:
-        return None
-    return next((case for case in result.cases if case.verdict is result.verdict), None)
+    """The case that shows best why the result has its verdict."""
+    return telling(result.verdict, result.cases)
+
+
+def telling_line(case: CaseResult) -> LineMetrics | None:
+    """The source line that a case without a faulty line is about: the one that stores to global
+    memory where numbers are wrong or missing, the busiest one where the time ran out."""
+    if case.verdict is Verdict.TIMED_OUT and case.metrics is not None:
+        return max(case.metrics.lines, key=_instructions, default=None)
+    return next(iter(stores(case)), None)
+
+
+def _instructions(line: LineMetrics) -> float:
+    return line.counts.get("warp_instructions", 0.0)
+
+
+def stores(case: CaseResult) -> tuple[LineMetrics, ...]:
+    """The lines that wrote to global memory in a case with wrong or missing numbers, in order."""
+    unwritten = any(fault.kind == "unwritten" for fault in case.faults)
+    if case.metrics is None or (case.mismatch is None and not unwritten):
+        return ()
+    return tuple(
+        line for line in case.metrics.lines if line.counts.get("global_store_requests", 0) > 0
+    )
 
 
 def source(result: Result, name: str | None) -> SourceFile | None:
@@ -78,13 +107,14 @@ def source(result: Result, name: str | None) -> SourceFile | None:
     if name is None:
         return None
     return next(
-        (f for f in result.files if f.text is not None and (f.name == name or _tail(f.name, name))),
+        (f for f in result.files if f.text is not None and same_file(f.name, name)),
         None,
     )
 
 
-def _tail(one: str, other: str) -> bool:
-    return one.rsplit("/", 1)[-1] == other.rsplit("/", 1)[-1]
+def same_file(one: str, other: str) -> bool:
+    """Whether two names mean the same file of a submission: compilers may add or drop a folder."""
+    return one == other or one.rsplit("/", 1)[-1] == other.rsplit("/", 1)[-1]
 
 
 class Excerpt(Record):

@@ -11,11 +11,19 @@ from markupsafe import Markup
 from grader import cache
 from grader.report import code, pictures, words
 from grader.report import notes as noted
-from grader.report.findings import excerpt, findings, leading_case, leading_fault, source
+from grader.report.findings import (
+    Excerpt,
+    excerpt,
+    findings,
+    leading_case,
+    leading_fault,
+    source,
+    telling_line,
+)
 from grader.report.messages import about
-from grader.result import CaseResult, LineMetrics, Result, Verdict
+from grader.result import CaseResult, Diagnostic, Fault, LineMetrics, Result, Verdict
 
-MAPS_SHOWN = 4
+MAPS_SHOWN = 3
 """One picture is worth a look; the maps of twelve cases are not."""
 
 
@@ -24,7 +32,11 @@ def render(result: Result) -> str:
     diagnostics = tuple(dict.fromkeys(d for build in result.builds for d in build.diagnostics))
     found = findings(result)
     leading, case = leading_fault(result), leading_case(result)
-    place = leading.fault if leading else next((d for d in diagnostics), None)
+    place: Fault | Diagnostic | LineMetrics | None = next(iter(diagnostics), None)
+    if leading is not None and leading.fault.line is not None:
+        place = leading.fault
+    elif case is not None:
+        place = telling_line(case)
     return _template().render(
         result=result,
         words=words,
@@ -37,16 +49,15 @@ def render(result: Result) -> str:
         about=about(result),
         findings=found,
         errors=[d for d in diagnostics if d.severity == "error"],
-        cut=_excerpt(result, place.file, place.line, place.column) if place else None,
+        cut=_excerpt(result, place) if place is not None else None,
         sources=[
             (file, code.rows(file, found, diagnostics, _lines(result)))
             for file in result.files
             if file.text is not None and file.language
         ],
         heat_case=_widest(result.cases),
-        maps=[pictures.output_map(picture, case) for case in result.cases for picture in case.maps][
-            :MAPS_SHOWN
-        ],
+        maps=pictures.maps(result.cases, MAPS_SHOWN),
+        effort=pictures.effort(result.cases),
         logs=[build for build in result.builds if build.log.strip()],
     )
 
@@ -82,11 +93,11 @@ def _tone(verdict: Verdict) -> str:
     return "neutral" if verdict in (Verdict.GRADER_ERROR, Verdict.NOT_GRADABLE) else "bad"
 
 
-def _excerpt(
-    result: Result, file: str | None, line: int | None, column: int | None
-) -> object | None:
-    text = source(result, file)
-    return excerpt(text.text, line, column) if text and text.text and line else None
+def _excerpt(result: Result, place: Fault | Diagnostic | LineMetrics) -> Excerpt | None:
+    text = source(result, place.file)
+    if text is None or text.text is None or place.line is None:
+        return None
+    return excerpt(text.text, place.line, getattr(place, "column", None))
 
 
 def _widest(cases: tuple[CaseResult, ...]) -> CaseResult | None:

@@ -1,14 +1,16 @@
-"""Pictures as SVG text: where the wrong elements of an output stand, how long each case took.
+"""Pictures as SVG text: where the wrong elements of an output stand, what each case cost.
 
 Each picture says in its own words what it shows, for those who cannot see it.
 """
 
 from __future__ import annotations
 
-from markupsafe import Markup
+import math
+
+from markupsafe import Markup, escape
 
 from grader.report import words
-from grader.result import CaseResult, OutputMap
+from grader.result import CaseResult, Metrics, OutputMap, Timing
 
 CELL = 10
 
@@ -36,7 +38,7 @@ def output_map(picture: OutputMap, case: CaseResult) -> Markup:
             f'<rect class="{kind}" x="{column * CELL}" y="{row * CELL}" '
             f'width="{CELL - 1}" height="{CELL - 1}"{faint}/>'
         )
-    legend = f"A row is {picture.width} elements"
+    legend = f"A row is {picture.width} element{'s' * (picture.width != 1)}"
     if most > 1:
         legend += f", a cell up to {words.count(most)} of them"
     return Markup(
@@ -44,6 +46,87 @@ def output_map(picture: OutputMap, case: CaseResult) -> Markup:
         'width="{w}" height="{h}">{cells}</svg><figcaption>{title}. {legend}.'
         "</figcaption></figure>"
     ).format(title=title, w=width, h=height, cells=Markup("".join(parts)), legend=legend)
+
+
+def maps(cases: tuple[CaseResult, ...], most: int) -> list[Markup]:
+    """At most `most` maps, those first that show the most: neither a line nor all one colour."""
+
+    def dullness(picture: OutputMap) -> tuple[bool, bool, int]:
+        lined = min(picture.rows, picture.columns) == 1
+        bad = sum(picture.wrong) + sum(picture.unwritten)
+        return lined, bad == _elements(picture), picture.rows_per_cell * picture.columns_per_cell
+
+    pairs = [(picture, case) for case in cases for picture in case.maps]
+    pairs.sort(key=lambda pair: dullness(pair[0]))
+    return [output_map(picture, case) for picture, case in pairs[:most]]
+
+
+def effort(cases: tuple[CaseResult, ...]) -> Markup | None:
+    """Time, or where nothing was timed warp instructions, of each case beside the reference.
+
+    A row per case on a logarithmic axis; None where fewer than two cases can be compared.
+    """
+    timed = any(case.timing is not None for case in cases)
+    rows = []
+    for case in cases:
+        own = _cost(case.timing, case.metrics, timed)
+        other = case.reference and _cost(case.reference.timing, case.reference.metrics, timed)
+        if own and other:
+            rows.append((case.name, own, other))
+    if len(rows) < 2:
+        return None
+    unit = "modelled time" if timed else "warp instructions"
+    low = math.floor(math.log10(min(min(own, other) for _, own, other in rows)))
+    high = max(low + 1, math.ceil(math.log10(max(max(own, other) for _, own, other in rows))))
+    left, width, height, top = 170, 420, 22, 26
+
+    def x(value: float) -> float:
+        return left + width * (math.log10(value) - low) / (high - low)
+
+    parts = []
+    for power in range(low, high + 1):
+        label = words.duration(10.0**power) if timed else f"{10**power:,}"
+        at = x(10.0**power)
+        parts.append(
+            f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{top - 6}" '
+            f'y2="{top + height * len(rows)}"/><text class="tick" text-anchor="middle" '
+            f'x="{at:.1f}" y="{top - 10}">{label}</text>'
+        )
+    for number, (name, own, other) in enumerate(rows):
+        y = top + height * (number + 0.5)
+        short = name if len(name) <= 24 else name[:23] + "…"
+        parts.append(
+            f'<text x="{left - 12}" y="{y + 4:.1f}" text-anchor="end">{escape(short)}</text>'
+            f'<line class="grid" x1="{x(min(own, other)):.1f}" x2="{x(max(own, other)):.1f}" '
+            f'y1="{y:.1f}" y2="{y:.1f}"/>'
+            f'<rect class="theirs" x="{x(other) - 5:.1f}" y="{y - 5:.1f}" width="10" height="10"/>'
+            f'<circle class="yours" cx="{x(own):.1f}" cy="{y:.1f}" r="5"/>'
+        )
+    said = "; ".join(
+        f"{name}: {_value(own, timed)}, reference {_value(other, timed)}"
+        for name, own, other in rows
+    )
+    return Markup(
+        '<figure class="effort"><svg role="img" aria-label="{said}" viewBox="0 0 {w} {h}" '
+        'width="{w}" height="{h}">{parts}</svg><figcaption>{unit} of each case, on a logarithmic '
+        "axis: a circle is yours, a square the reference's.</figcaption></figure>"
+    ).format(
+        said=f"{unit} of each case. {said}",
+        w=left + width + 30,
+        h=top + height * len(rows) + 4,
+        parts=Markup("".join(parts)),
+        unit=unit.capitalize(),
+    )
+
+
+def _cost(timing: Timing | None, metrics: Metrics | None, timed: bool) -> float:
+    if timed:
+        return timing.nanoseconds if timing else 0.0
+    return metrics.counts.get("warp_instructions", 0.0) if metrics else 0.0
+
+
+def _value(number: float, timed: bool) -> str:
+    return words.duration(number) if timed else words.count(number)
 
 
 def _elements(picture: OutputMap) -> int:

@@ -21,6 +21,7 @@ from grader.report.findings import (
     leading_case,
     leading_fault,
     source,
+    telling_line,
 )
 from grader.result import CaseResult, Diagnostic, Result, Severity, Verdict
 
@@ -157,10 +158,22 @@ def _cause(out: Console, result: Result) -> None:
         _diagnostics(out, result)
     elif case is not None and case.mismatch is not None:
         lines(out, f"case {case.name}: {case.mismatch.message}")
-        out.print()
+        _telling_line(out, result, case)
     elif result.reason:
         lines(out, result.reason)
+        if case is not None:
+            _telling_line(out, result, case)
+        else:
+            out.print()
+
+
+def _telling_line(out: Console, result: Result, case: CaseResult) -> None:
+    """The source line that a finding without a line is about, where the counts know it."""
+    line = telling_line(case)
+    if line is None or source(result, line.file) is None:
         out.print()
+    else:
+        _source(out, result, line.file, line.line, None)
 
 
 def _finding(out: Console, result: Result, finding: Finding) -> None:
@@ -169,6 +182,9 @@ def _finding(out: Console, result: Result, finding: Finding) -> None:
     if fault.other is not None and fault.other.line is not None and fault.other.line != fault.line:
         lines(out, f"the other access: {words.place(fault.other.file, fault.other.line)}", indent=2)
     _source(out, result, fault.file, fault.line, fault.column)
+    if fault.line is None:
+        case = next(case for case in result.cases if case.name == finding.cases[0])
+        _telling_line(out, result, case)
     if len(finding.cases) > 1:
         more = len(finding.cases) - 1
         lines(out, f"in case {finding.cases[0]} and {more} more", "dim", indent=2)
@@ -265,7 +281,13 @@ def _cases(out: Console, result: Result, verbose: bool) -> None:
     head = tuple(Text(title, style="dim") for title in ("case", "sizes", "verdict", ""))
     table(
         out,
-        [head, *((Text(c.name), Text(words.sizes(c)), _verdict(c), Text(_said(c))) for c in shown)],
+        [
+            head,
+            *(
+                (Text(c.name), Text(words.sizes(c)), _verdict(c), Text(_said(c, verbose)))
+                for c in shown
+            ),
+        ],
     )
     if len(result.cases) > len(shown):
         passed = len(result.cases) - len(bad)
@@ -281,10 +303,10 @@ def _verdict(case: CaseResult) -> Text:
     return Text(case.verdict.value, style=style)
 
 
-def _said(case: CaseResult) -> str:
+def _said(case: CaseResult, verbose: bool) -> str:
     if case.verdict is Verdict.ACCEPTED:
         return words.timing(case.timing)
-    return words.what_happened(case)
+    return words.what_happened(case) if verbose else words.in_short(case)
 
 
 def _notes(out: Console, result: Result) -> None:

@@ -72,15 +72,35 @@ def sizes(case: CaseResult) -> str:
 def what_happened(case: CaseResult) -> str:
     """One clause on a case: its worst error without thread and count, its first wrong element, or
     its reason."""
-    errors = [fault for fault in case.faults if fault.severity == "error"]
-    leading = [f for f in errors if VERDICT_OF_FAULT[f.kind] is case.verdict]
-    if leading:
-        fault = leading[0]
+    fault = leading(case)
+    if fault is not None:
         message = fault.message.partition(" (block ")[0]
         return f"line {fault.line}: {message}" if fault.line else message
     if case.mismatch is not None:
         return case.mismatch.message
     return case.reason
+
+
+def in_short(case: CaseResult) -> str:
+    """Fewer words on a case, for a narrow table: `line 16, tile[33]`, or `744 of 1,000 wrong`."""
+    fault = leading(case)
+    if fault is not None and fault.kind != "unwritten":
+        element = f"{fault.buffer}[{fault.index}]" if fault.index is not None else fault.buffer
+        parts = (f"line {fault.line}" if fault.line else "", element or "")
+        return ", ".join(part for part in parts if part)
+    if fault is not None:
+        return f"{fault.buffer}: {fault.count:,} of {fault.extent:,} never written"
+    if case.mismatch is not None:
+        wrong = case.mismatch
+        place = "][".join(map(str, wrong.index))
+        return f"{wrong.wrong:,} of {wrong.total:,} wrong, first {wrong.output}[{place}]"
+    return "" if case.verdict is Verdict.TIMED_OUT else case.reason
+
+
+def leading(case: CaseResult) -> Fault | None:
+    """The first error that the verdict of a case rests on."""
+    errors = (fault for fault in case.faults if fault.severity == "error")
+    return next((f for f in errors if VERDICT_OF_FAULT[f.kind] is case.verdict), None)
 
 
 def duration(nanoseconds: float) -> str:
