@@ -159,13 +159,17 @@ class _Scene:
         return _program(self.fault.block, self.grid)
 
     @property
-    def elements(self) -> int:
-        """Elements touched: a lane that moves a vector counts each of its elements."""
+    def vector(self) -> int:
+        """Elements that one lane moves at a time."""
         kind = self.types.get(self.fault.buffer or "", "")
         width = re.search(r"(\d+)$", kind)
         item = _ITEM_BYTES.get(width[1], 1) if width else 1
-        lanes = self.fault.size_bytes or item
-        return self.fault.count * max(1, lanes // item)
+        return max(1, (self.fault.size_bytes or item) // item)
+
+    @property
+    def elements(self) -> int:
+        """Elements touched by the lanes that went wrong."""
+        return self.fault.count * self.vector
 
     @property
     def bound(self) -> str | None:
@@ -194,17 +198,33 @@ def _out_of_bounds(scene: _Scene) -> Fault:
         return fault
     before = index < 0
     where = "before its start" if before else "past its end"
-    first, last = index, index + scene.elements - 1
-    offsets = f"offset {first}" if first == last else f"from offset {first} on"
-    size = scene.variant.constants.get("BLOCK")
-    if size and first < last < first + size and (last + 1) % size == 0:
-        offsets = f"offsets {first} to {last}"
-    plural = "element" if scene.elements == 1 else "elements"
+    elements, offsets = _outside(scene, index, extent)
+    plural = "element" if elements == 1 else "elements"
     message = (
-        f"{scene.operation} of {scene.tensor} {where}: {scene.elements} {plural} "
+        f"{scene.operation} of {scene.tensor} {where}: {elements} {plural} "
         f"({scene.program}, {offsets}; it has {extent})"
     )
     return fault.model_copy(update={"message": message, "advice": _bound_advice(scene, before)})
+
+
+def _outside(scene: _Scene, index: int, extent: int) -> tuple[int, str]:
+    """How many elements lie outside, and which: exactly where one program's block runs over.
+
+    The virtual GPU counts lanes and names the first that went wrong; a lane that moves a vector may
+    start inside, and warps do not go in order of offsets.
+    """
+    elements, vector = scene.elements, scene.vector
+    size = scene.variant.constants.get("BLOCK")
+    block = scene.fault.block
+    if size and block and index >= 0:
+        start, end = block[0] * size, (block[0] + 1) * size
+        first = max(start, extent)
+        if start <= index < end and 0 <= elements - (end - first) < vector:
+            only = first == end - 1
+            return end - first, f"offset {first}" if only else f"offsets {first} to {end - 1}"
+    if 0 <= index < extent:
+        elements, index = elements - (extent - index), extent
+    return elements, f"offset {index}" if elements == 1 else f"first at offset {index}"
 
 
 def _bound_advice(scene: _Scene, before: bool) -> str:

@@ -58,6 +58,18 @@ def test_vector_accesses_count_elements(contract, kernel):
     assert "240 elements" in said.message
 
 
+def test_the_offsets_outside_are_those_of_the_block_not_of_the_first_lane(contract, kernel):
+    text = kernel.replace("mask=mask)\n    b", ")\n    b")
+    raw = past_the_end(
+        9, index=512, extent=255, size_bytes=16, count=193, block=(0, 0, 0)
+    )  # the lane at offset 252 starts inside; warp 0 meets offset 512 first
+    said = advise_(raw, text, contract, variant(), (1,))
+    assert "769 elements (program 0, offsets 255 to 1023; it has 255)" in said.message
+    several = raw.model_copy(update={"count": 400, "index": 252})
+    said = advise_(several, text, contract, variant(), (1,))
+    assert "1597 elements (program 0, first at offset 255; it has 255)" in said.message
+
+
 def test_a_mask_that_lets_the_length_through(contract, kernel):
     text = kernel.replace("offs < n", "offs <= n")
     said = advise_(
