@@ -12,7 +12,7 @@ from grader import cases, parameters
 from grader.assignment_schema import Assignment, Case, Language
 from grader.cases import Inputs, ReadyLaunch
 from grader.errors import NotGradableError
-from grader.languages import Artefact, Contract
+from grader.languages import Artefact, Contract, Variant
 from grader.result import Dim3, Fault, Metrics, Record
 
 FUEL_FLOOR = 1_000_000
@@ -134,27 +134,18 @@ def plan(
     NotGradableError where a build lacks code for a launch.
     """
     first = values if values is not None else artefact.names[0]
-    checking = [v.name for v in artefact.variants if not v.optimised]
     works = []
     for case, data in task.cases:
         alone = case.large or order == "reversed"
-        for name in [first] if alone else [first, *dict.fromkeys(checking)]:
-            variant = next(v for v in artefact.variants if v.name == name)
-            ready = cases.launches(
-                task.assignment,
-                task.language,
-                case,
-                data.sizes,
-                declared=variant.constants,
-                block=variant.block,
-            )
+        for name in [first] if alone else [first, *artefact.checking(first)]:
+            ready, constants = geometry(task, artefact, name, case, data)
             works.append(
                 Work(
                     case=case.name,
                     variant=name,
                     values=name == first,
                     inputs=cases.for_build(
-                        task.assignment, task.language, case, data, variant.constants
+                        task.assignment, task.language, case, data, constants
                     ),
                     launches=tuple(
                         _launched(artefact, task.contracts, name, launch, data) for launch in ready
@@ -167,27 +158,69 @@ def plan(
     return works
 
 
-def _launched(
+def geometry(
+    task: Task, artefact: Artefact, name: str, case: Case, data: Inputs
+) -> tuple[tuple[ReadyLaunch, ...], Mapping[str, int]]:
+    """The launches of a case under a build, and the constants that its code has for them.
+
+    Where code is specialised on arguments (Triton), its constants may be a function of them.
+    """
+    variant = next(v for v in artefact.variants if v.name == name)
+    declared: dict[str, int] = dict(variant.constants)
+
+    def launches() -> tuple[ReadyLaunch, ...]:
+        return cases.launches(
+            task.assignment,
+            task.language,
+            case,
+            data.sizes,
+            declared=declared,
+            block=variant.block,
+        )
+
+    ready = launches()
+    chosen = [_selected(artefact, task.contracts, name, launch, data)[0] for launch in ready]
+    for each in chosen:
+        declared |= each.constants
+    return (ready if declared == variant.constants else launches()), declared
+
+
+def _selected(
     artefact: Artefact, contracts: Sequence[Contract], name: str, launch: ReadyLaunch, data: Inputs
-) -> Launched:
-    contract = next(c for c in contracts if c.kernel == launch.kernel)
-    names = [
-        parameter.name
-        for parameter in contract.parameters
-        if parameters.is_argument(parameter.type, artefact.language)
-    ]
-    given = dict(zip(names, launch.arguments, strict=True))
+) -> tuple[Variant, dict[str, np.generic]]:
+    """The code for a launch, and its scalar arguments by the contract's names."""
     scalars = {
         parameter: data.scalars[argument.name]
         if argument.kind == "scalar"
         else np.dtype(argument.dtype).type(argument.value)
-        for parameter, argument in given.items()
+        for parameter, argument in _given(artefact, contracts, launch).items()
         if argument.kind != "buffer"
     }
     call = {parameter: scalar.item() for parameter, scalar in scalars.items()}
     variant = artefact.select(name, launch.kernel, call)
     if variant is None:
         raise NotGradableError(f"the build {name!r} has no code for {launch.kernel} with {call}")
+    return variant, scalars
+
+
+def _given(
+    artefact: Artefact, contracts: Sequence[Contract], launch: ReadyLaunch
+) -> dict[str, cases.Argument]:
+    """What a launch passes for each parameter of the contract."""
+    contract = next(c for c in contracts if c.kernel == launch.kernel)
+    names = [
+        parameter.name
+        for parameter in contract.parameters
+        if parameters.is_argument(parameter.type, artefact.language)
+    ]
+    return dict(zip(names, launch.arguments, strict=True))
+
+
+def _launched(
+    artefact: Artefact, contracts: Sequence[Contract], name: str, launch: ReadyLaunch, data: Inputs
+) -> Launched:
+    given = _given(artefact, contracts, launch)
+    variant, scalars = _selected(artefact, contracts, name, launch, data)
     arguments = {
         parameter: Argument(buffer=argument.name)
         if argument.kind == "buffer"
@@ -201,7 +234,7 @@ def _launched(
         ptx=variant.ptx,
         entry=variant.entries[launch.kernel],
         grid=launch.grid,
-        block=launch.block,
+        block=variant.block or launch.block,
         shared_bytes=variant.shared_bytes.get(launch.kernel, 0) if owned else launch.shared_bytes,
         arguments=tuple(arguments.values())
         if own is None

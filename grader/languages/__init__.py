@@ -66,6 +66,7 @@ class Variant(Record):
     spill_bytes: dict[str, int] = {}
     calls: tuple[dict[str, int | float], ...] = ()
     parameters: dict[str, tuple[Parameter, ...]] = {}
+    checks: str | None = None
 
 
 class Artefact(Record):
@@ -81,11 +82,18 @@ class Artefact(Record):
 
     def select(self, name: str, kernel: str, call: dict[str, int | float]) -> Variant | None:
         """The variant called `name` that holds `kernel` and serves the scalar arguments `call`."""
-        for variant in self.variants:
+        named = [variant for variant in self.variants if variant.name == name]
+        for variant in named:
             serves = not variant.calls or call in variant.calls
-            if variant.name == name and kernel in variant.entries and serves:
+            if kernel in variant.entries and serves:
                 return variant
-        return None
+        checked = next((v.checks for v in named if v.checks is not None), None)
+        return None if checked is None else self.select(checked, kernel, call)
+
+    def checking(self, name: str) -> tuple[str, ...]:
+        """The names of the builds that add findings to those of the optimised build `name`."""
+        found = (v.name for v in self.variants if not v.optimised and v.checks in (None, name))
+        return tuple(dict.fromkeys(found))
 
 
 class Language(Protocol):

@@ -268,6 +268,11 @@ def _artefact(
         undefined = triton_ptx.undefined_lanes(ptx, unsaid)
         if undefined is not None:
             name = f"{compiled.name}, {UNDEFINED_LANES}"
-            update = {"name": name, "optimised": False, "ptx": undefined}
+            update = {
+                "name": name,
+                "optimised": False,
+                "checks": compiled.name,
+                "ptx": undefined,
+            }
             checks.append(variant.model_copy(update=update))
     return Artefact(language=NAME, variants=(*values, *checks))

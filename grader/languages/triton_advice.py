@@ -9,13 +9,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from grader import cases
 from grader.assignment_schema import Case
 from grader.cases import Inputs
 from grader.languages import Artefact, Contract, Variant, triton_ptx
 from grader.languages.triton_source import Kernel, Memory, kernels
 from grader.result import CaseResult, Fault, Mismatch
-from grader.run import Task
+from grader.run import Task, geometry
 
 _ITEM_BYTES = {"1": 1, "8": 1, "16": 2, "32": 4, "64": 8}
 _WRAPPED = 1 << 29
@@ -74,15 +73,7 @@ def _launches(
     of: tuple[Case, Inputs], task: Task, artefact: Artefact, build: str, source: str
 ) -> list[Launch]:
     case, data = of
-    variant = next(v for v in artefact.variants if v.name == build)
-    ready = cases.launches(
-        task.assignment,
-        task.language,
-        case,
-        data.sizes,
-        declared=variant.constants,
-        block=variant.block,
-    )
+    ready, _ = geometry(task, artefact, build, case, data)
     contracts = {contract.kernel: contract for contract in task.contracts}
     compiled = {kernel: v for v in artefact.variants for kernel in v.entries if v.name == build}
     return [
@@ -267,7 +258,7 @@ def _uninitialised(scene: _Scene) -> Fault:
     base = call.base if call else None
     names = {own: name for name, own in scene.own_names.items()}
     of = f" of `{base}`" if base else ""
-    mask = f" `{call.mask}`" if call and call.mask else ""
+    mask = f" `{call.condition}`" if call and call.condition else ""
     return fault.model_copy(
         update={
             "buffer": names.get(base or "", base),

@@ -17,14 +17,24 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from grader.languages import triton_ptx
 from grader.languages.triton_compile import ARCHITECTURE, PTX_VERSION, SCRATCH
-from grader.vgpu import Fault, Kernel, LaunchError, Memory, Metrics, Module, PtxError, launch
+from grader.vgpu import (
+    Fault,
+    Kernel,
+    LaunchError,
+    Memory,
+    Metrics,
+    Module,
+    Pointer,
+    PtxError,
+    launch,
+)
 
 DEVICE_PROPERTIES = {
     "max_shared_mem": 166_912,
@@ -36,6 +46,9 @@ DEVICE_PROPERTIES = {
     "mem_bus_width": 5_120,
 }
 """What a script may ask of the device: the public figures of an A100 (sm_80)."""
+
+Argument = Pointer | np.generic
+Checks = Literal["all", "bounds"]
 
 _REGISTERS = 32
 """Registers per thread that `kernel.n_regs` claims: only ptxas knows, occupancy sums need one."""
@@ -63,7 +76,7 @@ class VirtualDriver:
     what scripts are told to put tensors on (None: the CPU).
     """
 
-    checks: str = "all"
+    checks: Checks = "all"
     launches: list[Launched] = field(default_factory=list)
     torch_device: Any = None
 
@@ -192,7 +205,7 @@ class _Launcher:
             enter_hook(launch_metadata)
         memory = Memory()
         tensors = _Tensors(memory)
-        values: list[object] = []
+        values: list[Argument] = []
         for name, kind, value in zip(self.names, self.types, arguments, strict=True):
             _flatten(name, kind, value, tensors, values)
         values += [np.uint64(0)] * SCRATCH
@@ -229,7 +242,7 @@ class _Launcher:
             exit_hook(launch_metadata)
 
 
-def _flatten(name: str, kind: Any, value: Any, tensors: _Tensors, into: list[object]) -> None:
+def _flatten(name: str, kind: Any, value: Any, tensors: _Tensors, into: list[Argument]) -> None:
     """Append what the entry takes for one argument: constants nothing, tuples each element."""
     if kind == "constexpr":
         return
@@ -248,17 +261,24 @@ def _flatten(name: str, kind: Any, value: Any, tensors: _Tensors, into: list[obj
         into.append(scalar(kind, value))
 
 
-def scalar(kind: str, value: Any) -> npt.NDArray[Any] | np.generic:
+def scalar(kind: str, value: Any) -> np.generic:
     """A number as the entry takes it; integers wrap as in C. `kind` as Triton spells it."""
     if kind in ("i1", "u1"):
         return np.uint8(bool(value))
     if kind[0] in "iu":
         bits = int(kind[1:])
-        return np.uint64(int(value) % (1 << bits)).astype(f"uint{bits}")
+        wrapped: np.generic = np.uint64(int(value) % (1 << bits)).astype(f"uint{bits}")
+        return wrapped
     if kind == "bf16":
         wide = int(np.float32(value).view(np.uint32))
         return np.uint16((wide + 0x7FFF + (wide >> 16 & 1)) >> 16)  # to nearest, ties to even
-    return np.dtype({"fp16": "f2", "fp32": "f4", "f32": "f4", "fp64": "f8"}[kind]).type(value)
+    floats: dict[str, type[np.floating[Any]]] = {
+        "fp16": np.float16,
+        "fp32": np.float32,
+        "f32": np.float32,
+        "fp64": np.float64,
+    }
+    return floats[kind](value)
 
 
 class _Tensors:
@@ -269,9 +289,9 @@ class _Tensors:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self.storages: dict[int, tuple[Any, npt.NDArray[Any]]] = {}
+        self.storages: dict[int, tuple[Pointer, npt.NDArray[Any]]] = {}
 
-    def pointer(self, name: str, tensor: Any) -> object:
+    def pointer(self, name: str, tensor: Any) -> Argument:
         """Where the tensor's first element lies on the virtual GPU; null for None and for empty."""
         if tensor is None:
             return np.uint64(0)
@@ -284,7 +304,7 @@ class _Tensors:
         if host not in self.storages:
             array = _storage(tensor)
             self.storages[host] = (self.memory.allocate(array, name=name, access="inout"), array)
-        base = self.storages[host][0]
+        base: Pointer = self.storages[host][0]
         return replace(base, offset=base.offset + tensor.data_ptr() - host)
 
     def copy_back(self) -> None:
@@ -302,19 +322,20 @@ def _storage(tensor: Any) -> npt.NDArray[Any]:
 
     storage = tensor.untyped_storage()
     size = tensor.element_size()
-    flat = torch.empty(0, dtype=tensor.dtype).set_(storage, 0, (storage.nbytes() // size,))
+    flat = torch.empty(0, dtype=tensor.dtype).set_(storage, 0, (storage.nbytes() // size,), (1,))
     try:
-        return flat.numpy()
+        array: npt.NDArray[Any] = flat.numpy()
     except TypeError:
         integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-        return flat.view(integers[size]).numpy()
+        array = flat.view(integers[size]).numpy()
+    return array
 
 
 # ---- switching it on ----------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
-def virtual_gpu(checks: str = "all") -> Iterator[VirtualDriver]:
+def virtual_gpu(checks: Checks = "all") -> Iterator[VirtualDriver]:
     """Launch Triton kernels on the virtual GPU inside the block; what was active before returns."""
     from triton.runtime.driver import driver
 
@@ -326,7 +347,7 @@ def virtual_gpu(checks: str = "all") -> Iterator[VirtualDriver]:
         driver._active = before
 
 
-def activate(checks: str = "all") -> VirtualDriver:
+def activate(checks: Checks = "all") -> VirtualDriver:
     """Make the virtual GPU Triton's device for the rest of the process."""
     os.environ["TRITON_DEFAULT_FP_FUSION"] = "1"
     import triton

@@ -22,6 +22,8 @@ from grader.languages.triton_driver import DEVICE_PROPERTIES, VirtualDriver
 
 CARD = torch.device("cuda", 0)
 _HOST = torch.device("cpu")
+_TENSOR: Any = torch.Tensor
+_DEVICE, _IS_CUDA = _TENSOR.device.__get__, _TENSOR.is_cuda.__get__
 
 
 class _HostMemory(TorchFunctionMode):
@@ -34,9 +36,9 @@ class _HostMemory(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        if func == torch.Tensor.device.__get__:
+        if func == _DEVICE:
             return CARD
-        if func == torch.Tensor.is_cuda.__get__:
+        if func == _IS_CUDA:
             return True
         if func is torch.Tensor.cuda:
             return args[0]

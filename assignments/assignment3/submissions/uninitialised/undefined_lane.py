@@ -1,5 +1,5 @@
 # expect: verdict=uninitialised
-# expect: kind=uninitialised line=13
+# expect: kind=uninitialised line=14
 # The loads' mask is one short of the store's: the last sum is made of undefined values.
 
 import triton
