@@ -17,6 +17,7 @@
     landlock.py  seccomp.py  syscalls.py  capabilities.py                (child)
     bubblewrap.py  seatbelt.py    wrappers around the child              (parent)
     warm_child.py  that process                                          (child)
+    archive.py    unpacks an archive in a child                          (both)
     probes.py     what a child tries in order to get past a layer        (child)
 
 docs/threats.md says what each layer stops and what none does.
