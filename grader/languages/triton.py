@@ -31,6 +31,7 @@ UNDEFINED_LANES = "undefined lanes"
 
 LIMITS = Limits(wall_seconds=60, cpu_seconds=60, output_bytes=64 << 20, disk_bytes=64 << 20)
 MAX_VARIANTS = 64
+INTERFERED = "the file's own code interfered with its build"
 _HEURISTICS = re.compile(r"\bheuristics\b")
 
 
@@ -125,7 +126,12 @@ def build(
     )
     if diagnostics:
         return (result,), None
-    return (result,), _artefact(reply, blobs, text, file_name, contracts)
+    try:
+        return (result,), _artefact(reply, blobs, text, file_name, contracts)
+    except (ValueError, LookupError, StopIteration):
+        # No compiler wrote this PTX.
+        told = Diagnostic(file=file_name, severity="error", message=INTERFERED)
+        return (result.model_copy(update={"ok": False, "diagnostics": (told,)}),), None
 
 
 # ---- the child ---------------------------------------------------------------------------------
@@ -180,7 +186,7 @@ def _ask(text: str, file_name: str, contracts: tuple[Contract, ...]) -> tuple[_A
         _check(header, reply.blobs, contracts)
     except ValueError:
         # The reply comes from a process that ran the file: whatever is wrong with it is the file's.
-        return (_problem("the file's own code interfered with its build"), (), log), False
+        return (_problem(INTERFERED), (), log), False
     if len(header.variants) != len(reply.blobs) or len(header.variants) > MAX_VARIANTS:
         message = f"more than {MAX_VARIANTS} compilations: use fewer autotune configurations"
         return (_problem(message), (), log), True

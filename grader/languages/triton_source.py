@@ -54,14 +54,13 @@ class Kernel:
 
 
 def kernels(source: str) -> dict[str, Kernel]:
-    """The functions of a source by name; empty for a text that is not Python."""
+    """The functions of a source by name; empty for a text that is not Python, or too deep."""
     try:
         tree = ast.parse(source)
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        return {node.name: _kernel(node) for node in functions}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
-    return {
-        node.name: _kernel(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
-    }
 
 
 def lines_without_other(source: str) -> frozenset[int]:
