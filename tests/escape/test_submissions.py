@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from grader import assignment as assignments
-from grader import cache, grade
+from grader import cache, grade, sandbox, warm
 from grader.languages import language
 from grader.result import Verdict
 
@@ -51,7 +51,7 @@ def line(tmp_path_factory):
             if module.missing() is None:
                 patch.setattr(module, "LIMITS", replace(module.LIMITS, **SHORT))
         patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("scratch")))
-        with grade.warm():
+        with sandbox.warmed(warm.PRELOAD, read=[cache.root()]):
             yield
 
 
