@@ -86,6 +86,7 @@ def _case(
         mismatch=mismatch,
         maps=tuple(maps),
         metrics=main.metrics,
+        timing=main.timing if main.ended == "finished" else None,
         printed=main.printed,
         reason=reason,
         seconds=sum(run.seconds for _, run in runs),

@@ -13,7 +13,7 @@ from grader.assignment_schema import Assignment, Case, Language
 from grader.cases import Inputs, ReadyLaunch
 from grader.errors import NotGradableError
 from grader.languages import Artefact, Contract, Variant
-from grader.result import Dim3, Fault, Metrics, Record
+from grader.result import Dim3, Fault, Metrics, Record, Timing
 
 FUEL_FLOOR = 1_000_000
 FUEL_MULTIPLE = 100
@@ -46,6 +46,7 @@ class Launched(Record):
     block: Dim3
     shared_bytes: int
     arguments: tuple[Argument, ...]
+    registers: int | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class Run:
     reason: str = ""
     faults: tuple[Fault, ...] = ()
     metrics: Metrics | None = None
+    timing: Timing | None = None
     printed: str = ""
     outputs: Mapping[str, np.ndarray] = field(default_factory=dict)
     written: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -236,6 +238,7 @@ def _launched(
         grid=launch.grid,
         block=variant.block or launch.block,
         shared_bytes=variant.shared_bytes.get(launch.kernel, 0) if owned else launch.shared_bytes,
+        registers=variant.registers.get(variant.entries[launch.kernel]),
         arguments=tuple(arguments.values())
         if own is None
         else tuple(

@@ -18,13 +18,16 @@ from pydantic import Field, ValidationError
 
 from grader import cache, sandbox
 from grader.errors import InternalError, NotGradableError
-from grader.result import Fault, LineMetrics, Metrics, Record
+from grader.result import Fault, LineMetrics, Metrics, Record, Timing
 from grader.run import Ended, Run, Work
 
 NAME = "virtual"
 
 NATIVE = "native"
 """The part of the cache that holds native code; the engine reads it under this name."""
+
+MODEL = "A100"
+"""The GPU whose public figures the modelled time rests on (docs/cost-model.md)."""
 
 PRINTED_CHARACTERS = 1 << 16
 """Of what a kernel prints, this much is kept of a case."""
@@ -52,6 +55,9 @@ class _Answer(Record):
     reason: str
     faults: tuple[Fault, ...] = Field(max_length=1000)
     counts: dict[str, float]
+    nanoseconds: float = Field(ge=0, allow_inf_nan=False)
+    bound: str = Field(max_length=40)
+    parts: dict[str, float]
     lines: tuple[LineMetrics, ...] = Field(max_length=20_000)
     printed: str = Field(max_length=PRINTED_CHARACTERS)
     outputs: tuple[str, ...]
@@ -243,8 +249,22 @@ def _outcome(
         reason=answer.reason,
         faults=answer.faults,
         metrics=Metrics(counts=answer.counts, lines=answer.lines),
+        timing=_timing(answer),
         printed=answer.printed,
         outputs=outputs,
         written=written,
         seconds=answer.seconds,
+    )
+
+
+def _timing(answer: _Answer) -> Timing | None:
+    """The modelled time of a work; None where nothing was launched."""
+    if not answer.nanoseconds:
+        return None
+    return Timing(
+        source="modelled",
+        device=MODEL,
+        nanoseconds=answer.nanoseconds,
+        bound=answer.bound,
+        detail=answer.parts,
     )

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from grader import vgpu
-from grader.vgpu import native
+from grader.vgpu import cost, native
 
 ACCESS: dict[str, Literal["in", "out", "inout", "scratch"]] = {
     "input": "in",
@@ -96,7 +96,7 @@ def run(work: dict[str, Any], blobs: list[bytes], printed_characters: int) -> An
             return total.answer("unsupported", f"the virtual GPU cannot read the PTX: {error}"), []
         except vgpu.LaunchError as error:
             return total.answer("refused", str(error)), []
-        total.add(done)
+        total.add(done, launch["registers"])
         if done.ended != "finished":
             break
     outputs: list[bytes] = []
@@ -171,11 +171,20 @@ class _Total:
         self.counts: dict[str, float] = {}
         self.lines: dict[tuple[str | None, int], dict[str, float]] = {}
         self.printed = ""
+        self.nanoseconds = 0.0
+        self.longest = 0.0
+        self.bound = ""
+        self.parts: dict[str, float] = {}
 
-    def add(self, done: vgpu.Launch) -> None:
+    def add(self, done: vgpu.Launch, registers: int | None) -> None:
         self.ended, self.reason = done.ended, done.reason
         self.faults += [asdict(fault) for fault in done.faults]
         _sum(self.counts, done.metrics.counts)
+        time = cost.estimate(done.metrics.counts, registers=registers)
+        self.nanoseconds += time.nanoseconds
+        _sum(self.parts, time.parts)
+        if time.nanoseconds > self.longest:
+            self.longest, self.bound = time.nanoseconds, time.bound
         for place, counts in done.metrics.lines.items():
             _sum(self.lines.setdefault(place, {}), counts)
         self.printed = (self.printed + done.printed)[: self.printed_characters]
@@ -187,6 +196,9 @@ class _Total:
             "reason": reason,
             "faults": self.faults,
             "counts": self.counts,
+            "nanoseconds": self.nanoseconds,
+            "bound": self.bound,
+            "parts": self.parts,
             "lines": [
                 {"file": file, "line": line, "counts": counts} for (file, line), counts in lines
             ],

@@ -139,6 +139,8 @@ def _site_counts(site: Site, s: dict[str, int]) -> Counts:
         out["atomics"] = s["lanes"]
         out["atomic_requests"] = s["requests"]
         out["atomic_serialisation"] = s["serial"]
+        if not s["wavefronts"]:
+            out["global_atomics"] = s["lanes"]
     if s["wavefronts"]:
         out["shared_requests"] = s["requests"]
         out["shared_wavefronts"] = s["wavefronts"]

@@ -80,6 +80,9 @@ def answer(works: list[Work], **more: Any) -> tuple[dict[str, Any], list[bytes]]
         "reason": "",
         "faults": [],
         "counts": {"warp_instructions": 7.0},
+        "nanoseconds": 2000.0,
+        "bound": "latency",
+        "parts": {"latency": 10.0},
         "lines": [],
         "printed": "",
         "outputs": ["C"],
@@ -109,6 +112,8 @@ def test_a_good_answer_becomes_a_run(works: list[Work]) -> None:
         {"printed": "x" * 70_000},
         {"verdict": "accepted"},
         {"counts": {"warp_instructions": "many"}},
+        {"nanoseconds": -1.0},
+        {"nanoseconds": float("nan")},
         {"work": 10_000},
     ],
 )
