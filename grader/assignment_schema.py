@@ -338,3 +338,9 @@ class Assignment(Section):
         suffix = {"cuda-c": ".cu", "metal": ".metal", "triton": ".py"}[language]
         path = self.folder.parent.parent / "reference" / self.name / f"kernel{suffix}"
         return path if path.is_file() else None
+
+    def starter(self, language: Language) -> Path | None:
+        """The file students start from, if this installation has it."""
+        path = self.folder.parent.parent / "student_template" / self.name
+        path /= self.files.starter(language)
+        return path if path.is_file() else None

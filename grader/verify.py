@@ -1,8 +1,9 @@
 """Proves that an assignment grades as it should.
 
-The reference of every language must be accepted with full points for its kernel, and every known
+The reference of every language must be accepted with full points, its notes included; every known
 submission in `submissions/<verdict>/` must get the verdict of its folder and the findings that its
-own header names.
+own header names; the starters must build and not be accepted; no wrong answer may pass (`lint`),
+the frameworks installed must agree with the oracle, and the README with `assignment.toml`.
 """
 
 from __future__ import annotations
@@ -10,24 +11,33 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
 from grader import assignment as assignments
-from grader import expectations, grade, warm
+from grader import expectations, frameworks, grade, lint, statement, warm
 from grader.assignment_schema import Assignment
 from grader.errors import AssignmentError, GradeError
 from grader.result import Record, Result, Verdict
 from grader.submission import SUFFIXES
+
+STARTED = "builds, not accepted"
+"""What a starter must do."""
+
+NOT_STARTED = (
+    Verdict.ACCEPTED, Verdict.BUILD_FAILED, Verdict.REFUSED, Verdict.NOT_GRADABLE,
+    Verdict.GRADER_ERROR,
+)  # fmt: skip
 
 
 class Check(Record):
     """One thing verified; `detail` says what differs where it is not `ok`."""
 
     assignment: str
-    what: Literal["assignment", "reference", "submission"]
+    what: Literal["assignment", "reference", "submission", "starter", "lint", "framework", "readme"]
     name: str
     expected: str
     found: str
@@ -52,16 +62,16 @@ class Subject(Record):
     """A submission to grade, and what must come out."""
 
     assignment: Assignment
-    what: Literal["reference", "submission"]
+    what: Literal["reference", "submission", "starter"]
     path: Path
     language: str | None
     expected: str
 
     @property
     def name(self) -> str:
-        """`reference (cuda-c)` or `out_of_bounds/no_guard.cu`."""
-        if self.what == "reference":
-            return f"reference ({self.language})"
+        """`reference (cuda-c)`, `starter (cuda-c)` or `out_of_bounds/no_guard.cu`."""
+        if self.what != "submission":
+            return f"{self.what} ({self.language})"
         return f"{self.path.parent.name}/{self.path.name}"
 
 
@@ -76,16 +86,20 @@ def verify(
     started = time.perf_counter()
     checks: list[Check] = []
     found: list[Subject] = []
+    rest: list[Callable[[], Iterator[Check]]] = []
     for name in names or tuple(assignments.available()):
         try:
             assignment = assignments.load(name)
             found += tuple(subjects(assignment))
+            rest += [partial(_static, assignment), partial(_frameworks, assignment)]
         except AssignmentError as error:
             checks.append(_broken(name, error))
     with warm.children(), ThreadPoolExecutor(max(1, jobs)) as pool:
         for check in pool.map(_check, found):
             checks.append(check)
             step(f"verified {len(checks)}: {check.assignment} {check.name}")
+        for made in pool.map(lambda make: tuple(make()), rest):
+            checks += made
     return Verification(checks=tuple(checks), seconds=round(time.perf_counter() - started, 3))
 
 
@@ -104,6 +118,20 @@ def subjects(assignment: Assignment) -> Iterator[Subject]:
             path=path,
             language=language,
             expected=Verdict.ACCEPTED.value,
+        )
+        starter = assignment.starter(language)
+        if starter is None:
+            raise AssignmentError(
+                f"{assignment.folder}: there is no starter for {language}",
+                f"Put it at student_template/{assignment.name}/"
+                f"{assignment.files.starter(language)}.",
+            )
+        yield Subject(
+            assignment=assignment,
+            what="starter",
+            path=starter,
+            language=language,
+            expected=STARTED,
         )
     folder = assignment.folder / "submissions"
     for verdict in sorted(path for path in folder.glob("*") if path.is_dir()):
@@ -125,6 +153,8 @@ def _check(subject: Subject) -> Check:
     try:
         result = graded(subject)
         found, detail = result.verdict.value, _difference(subject, result)
+        if subject.what == "starter" and result.verdict not in NOT_STARTED:
+            found = STARTED
     except GradeError as error:
         found, detail = "not graded", error.message
     return Check(
@@ -147,14 +177,15 @@ def graded(subject: Subject) -> Result:
 
 def _difference(subject: Subject, result: Result) -> str:
     """What differs from what must come out; empty where nothing does."""
+    if subject.what == "starter":
+        return result.reason if result.verdict in NOT_STARTED else ""
     if result.verdict.value != subject.expected:
         return result.reason
     if subject.what == "reference":
         lost = [
             f"{line.item} {line.points}/{line.out_of} ({line.why})"
             for line in result.score.lines
-            # The reference's notes are in its folder, not beside its kernel.
-            if line.points < line.out_of and line.item != "notes"
+            if line.points < line.out_of
         ]
         return f"the reference loses points: {'; '.join(lost)}" if lost else ""
     missing: list[str] = []
@@ -169,6 +200,54 @@ def _difference(subject: Subject, result: Result) -> str:
 def _sources(path: Path) -> list[Path]:
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     return [file for file in files if file.suffix in SUFFIXES.values() and file.is_file()]
+
+
+def _static(assignment: Assignment) -> Iterator[Check]:
+    """The lint and the README."""
+    started = time.perf_counter()
+    try:
+        found = [f"{finding.rule}: {finding.message}" for finding in lint.lint(assignment)]
+    except AssignmentError as error:
+        yield _broken(assignment.name, error)
+        return
+    yield _findings(assignment, "lint", "no wrong answer passes", found, started)
+    started = time.perf_counter()
+    said = statement.disagreements(assignment)
+    yield _findings(assignment, "readme", "README.md", said, started)
+
+
+def _frameworks(assignment: Assignment) -> Iterator[Check]:
+    """The oracle beside each framework that is installed."""
+    started = time.perf_counter()
+    try:
+        asked = frameworks.agreements(assignment)
+    except AssignmentError as error:
+        yield _broken(assignment.name, error)
+        return
+    for one in asked:
+        if one.missing is None:
+            problems = [one.problem] if one.problem else []
+            yield _findings(assignment, "framework", one.framework, problems, started)
+            started = time.perf_counter()
+
+
+def _findings(
+    assignment: Assignment,
+    what: Literal["lint", "readme", "framework"],
+    name: str,
+    problems: Sequence[str],
+    started: float,
+) -> Check:
+    return Check(
+        assignment=assignment.name,
+        what=what,
+        name=f"{what} ({name})",
+        expected="agrees",
+        found="differs" if problems else "agrees",
+        ok=not problems,
+        detail="; ".join(problems),
+        seconds=round(time.perf_counter() - started, 3),
+    )
 
 
 def _broken(name: str, error: AssignmentError) -> Check:

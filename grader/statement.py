@@ -1,0 +1,49 @@
+"""Whether an assignment's README says what its `assignment.toml` says.
+
+Students read the one and are graded by the other: names of kernels and parameters, the points of
+each item and the command must agree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from grader.assignment_schema import RUBRIC_ITEMS, Assignment
+
+_ROW = re.compile(r"^\|\s*(\w+)\s*\|\s*(\d+)\s*\|", re.MULTILINE)
+
+
+def disagreements(assignment: Assignment) -> tuple[str, ...]:
+    """What the README leaves out or says differently, one message each."""
+    path = assignment.folder / "README.md"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ("README.md: there is no statement that can be read",)
+    return tuple(f"README.md: {message}" for message in _messages(assignment, text))
+
+
+def _messages(assignment: Assignment, text: str) -> Iterator[str]:
+    code = " ".join(re.findall(r"`([^`\n]+)`", text))
+    for kernel in assignment.kernels:
+        if not _says(code, kernel.name):
+            yield f"expected the kernel `{kernel.name}` to be named"
+    for contract in assignment.contracts(assignment.languages[0]):
+        for parameter in contract.parameters:
+            if not _says(code, parameter.name):
+                yield f"expected the parameter `{parameter.name}` of {contract.kernel} to be named"
+    for name in assignment.defaults(assignment.languages[0]):
+        if not _says(code, name):
+            yield f"expected the constant `{name}` to be named"
+    said = {item: int(points) for item, points in _ROW.findall(text)}
+    for item in RUBRIC_ITEMS:
+        points = getattr(assignment.rubric, item)
+        if said.get(item, 0) != points:
+            yield f"expected a row `| {item} | {points} | …`, found {said.get(item, 'none')}"
+    if f"grade submit {assignment.name}" not in text:
+        yield f"expected the command `grade submit {assignment.name}`"
+
+
+def _says(code: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", code) is not None
