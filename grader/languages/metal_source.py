@@ -133,9 +133,9 @@ def rewrite(text: str, constants: Mapping[str, int]) -> Edited:
         inserted[start] = "metal::__braces"
         characters[start], characters[stop] = "(", ")"
     for offset, kind in _vector_variables(bare):
-        inserted[offset] = f" = metal::__make<{kind}>"
+        inserted[offset] = f" = ::metal::__make<{kind}>"
     for start, stop in _dependent_constructions(bare):
-        inserted[start] = "metal::__make<"
+        inserted[start] = "::metal::__make<"
         inserted[stop] = ">"
     for match in re.finditer(r"\bstatic_cast(?=\s*<\s*bfloat(?:16_t)?\s*>)", bare):
         characters[slice(*match.span())] = "bfloat_cast"
@@ -145,7 +145,7 @@ def rewrite(text: str, constants: Mapping[str, int]) -> Edited:
     for offset in _threadgroup_variables(bare):
         inserted[offset] = "static "
     for start, stop in _vector_constructions(bare):
-        inserted[start] = "metal::__make<"
+        inserted[start] = "::metal::__make<"
         inserted[stop] = ">"
     for start, stop in _method_qualifiers(bare):
         characters[start:stop] = _spaces(text[start:stop])

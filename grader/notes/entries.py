@@ -74,7 +74,7 @@ def file_claim(
     """Whether the files of an entry, taken together, are where the add runs."""
     if not places:
         return "wrong", "no file is named"
-    shown = "; ".join(f"{_name(place)}: {place.reason}" for place in places)
+    shown = "; ".join(f"{_name(place)}: {place.reason.rstrip('.')}" for place in places)
     verdicts = [place.verdict for place in places]
     other = _other_backend(places, backend)
     if other:

@@ -144,3 +144,12 @@ def test_another_file_of_the_submission_can_be_included() -> None:
     header = "inline float mine(float a, float b) { return a + b; }\n"
     builds, artefact = compiled(text, VEC_ADD, headers={"mine.h": header})
     assert artefact is not None, builds
+
+
+def test_a_namespace_of_the_file_may_be_called_metal_too() -> None:
+    inner = "template <typename T> T pair(float x) { return T(x, x); }"
+    text = KERNEL.replace(
+        "kernel void", f"namespace c10 {{ namespace metal {{ {inner} }} }}\nkernel void", 1
+    )
+    text = text.replace("A[i]", "c10::metal::pair<float2>(A[i]).x", 1)
+    assert accepted(text, VEC_ADD).variants[0].entries == {"vec_add": "vec_add"}

@@ -8,8 +8,8 @@ import pytest
 
 from grader import notes
 from grader.errors import GradeError
-from grader.languages import Artefact, Contract, Parameter, Variant, cuda_c
-from grader.notes import compare, structure, theirs
+from grader.languages import Artefact, Contract, Parameter, Variant, cuda_c, inductor
+from grader.notes import compare, sources, structure, theirs
 from grader.report import notes as shown
 from grader.result import CodeLine, Structure
 
@@ -158,10 +158,11 @@ def test_a_real_build_of_the_plain_kernel(artefact: Artefact) -> None:
 
 
 def of_theirs(framework: str, backend: str) -> dict[str, Structure]:
-    try:
-        made = theirs.kernels(framework, backend)
-    except theirs.NotHere as error:
-        pytest.skip(error.message)
+    if sources.installed_version(framework) is None:
+        pytest.skip(f"{framework} is not installed here")
+    if backend == "compile-triton" and (missing := inductor.missing()):
+        pytest.skip(missing)
+    made = theirs.kernels(framework, backend)
     return {one.name: structure.analyse_ptx(one.ptx, one.entry, one.name) for one in made}
 
 
