@@ -206,10 +206,13 @@ def _best_build(
 def _worded(
     task: Task, artefact: Artefact, build: str, source: SourceFile, graded: list[CaseResult]
 ) -> list[CaseResult]:
-    """Findings in the words of a language that has its own: programs and masks for Triton."""
-    if task.language != "triton":
+    """Findings in the words of a language that has its own: Metal's, or programs and masks."""
+    if task.language == "cuda-c":
         return graded
-    from grader.languages import triton_advice
+    from grader.languages import metal_advice, triton_advice
+
+    if task.language == "metal":
+        return metal_advice.word(graded)
 
     return triton_advice.word(graded, task, artefact, build, source.text or "")
 

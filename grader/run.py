@@ -38,7 +38,10 @@ class Argument(Record):
 
 
 class Launched(Record):
-    """One launch of a work: which PTX, which entry, and with what."""
+    """One launch of a work: which PTX, which entry, and with what.
+
+    `threads` is the exact grid of Metal's dispatchThreads; None where blocks are whole.
+    """
 
     ptx: str
     entry: str
@@ -47,6 +50,7 @@ class Launched(Record):
     shared_bytes: int
     arguments: tuple[Argument, ...]
     registers: int | None = None
+    threads: Dim3 | None = None
 
 
 @dataclass(frozen=True)
@@ -229,25 +233,50 @@ def _launched(
         else _bytes(scalars[parameter])
         for parameter, argument in given.items()
     }
+    starts, threadgroup_bytes = _threadgroup_memory(launch.threadgroup_bytes)
     own = variant.parameters.get(launch.kernel)
     # A language that owns the block (Triton) also knows what shared memory its code needs.
     owned = variant.block is not None
+    shared_bytes = launch.shared_bytes + threadgroup_bytes
+    grid, threads = _exact(launch)
     return Launched(
         ptx=variant.ptx,
         entry=variant.entries[launch.kernel],
-        grid=launch.grid,
+        grid=grid,
         block=variant.block or launch.block,
-        shared_bytes=variant.shared_bytes.get(launch.kernel, 0) if owned else launch.shared_bytes,
+        threads=threads,
+        shared_bytes=variant.shared_bytes.get(launch.kernel, 0) if owned else shared_bytes,
         registers=variant.registers.get(variant.entries[launch.kernel]),
         arguments=tuple(arguments.values())
         if own is None
         else tuple(
             _bytes(scalars[name], parameters.meaning(declared, artefact.language).dtype)
             if name in scalars
-            else arguments.get(name, Argument())
+            else arguments.get(name, starts.get(name, Argument()))
             for name, declared in ((parameter.name, parameter.type) for parameter in own)
         ),
     )
+
+
+def _exact(launch: ReadyLaunch) -> tuple[Dim3, Dim3 | None]:
+    """The grid in blocks, and in threads where the launch is Metal's dispatchThreads."""
+    if launch.dispatch == "threadgroups":
+        return launch.grid, None
+    x, y, z = (-(-n // size) for n, size in zip(launch.grid, launch.block, strict=True))
+    return (x, y, z), launch.grid
+
+
+def _threadgroup_memory(sizes: Sequence[int]) -> tuple[dict[str, Argument], int]:
+    """Where each `[[threadgroup(n)]]` argument starts, by that name, and the bytes of all.
+
+    Each starts at a multiple of 16 bytes, as setThreadgroupMemoryLength wants lengths to be.
+    """
+    starts: dict[str, Argument] = {}
+    end = 0
+    for n, size in enumerate(sizes):
+        starts[f"threadgroup({n})"] = _bytes(np.uint32(end))
+        end += -(-size // 16) * 16
+    return starts, end
 
 
 def _bytes(scalar: np.generic, dtype: str | None = None) -> Argument:

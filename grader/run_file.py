@@ -23,7 +23,7 @@ from grader.arguments import Given
 from grader.cases import BufferData, Inputs
 from grader.devices import virtual
 from grader.errors import UsageError
-from grader.languages import Artefact, Variant, cuda_c, signature
+from grader.languages import Artefact, Variant, cuda_c, metal, metal_advice, signature
 from grader.languages.mangling import function_name
 from grader.languages.signature import FunctionText, ParameterText
 from grader.parameters import meaning
@@ -137,7 +137,8 @@ def run(
     headers = _headers(path)
     step(f"building {path.name}")
     instances = (kernel,) if kernel and "<" in kernel else ()
-    builds, artefact = cuda_c.build(text, path.name, (), headers=headers, kernels=instances)
+    module = metal if path.suffix in metal.SUFFIXES else cuda_c
+    builds, artefact = module.build(text, path.name, (), headers=headers, kernels=instances)
     launched = FileRun(
         file=path.name,
         kernel=kernel or "",
@@ -150,7 +151,8 @@ def run(
     if artefact is None:
         return _timed(launched, started)
     name, entry = _choose(kernel, artefact.variants[0], text, path.name)
-    buffers, scalars, passed = _bind(given, _signature(name, text, len(given)), name)
+    declared = _declared(name, artefact.variants[0]) or _signature(name, text, len(given))
+    buffers, scalars, passed = _bind(given, declared, name)
     variants = [v for v in artefact.variants if v.optimised or not optimised_only]
     inputs = Inputs(case="run", sizes={}, buffers=tuple(buffers), scalars=scalars)
     works = _works(inputs, passed, variants, entry, launched)
@@ -171,8 +173,8 @@ def _timed(found: FileRun, started: float) -> FileRun:
 
 
 def _read(path: Path) -> str:
-    if path.suffix not in cuda_c.SUFFIXES:
-        raise UsageError(f"expected a CUDA C file (.cu), found {path}")
+    if path.suffix not in (*cuda_c.SUFFIXES, *metal.SUFFIXES):
+        raise UsageError(f"expected a CUDA C file (.cu) or a Metal file (.metal), found {path}")
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -237,6 +239,22 @@ def _which(names: Sequence[str], text: str, file: str) -> tuple[str, str]:
     if not known:
         return f"{file} has no kernel", "A kernel is a function marked __global__."
     return f"expected --kernel with one of {', '.join(known)}", ""
+
+
+def _declared(name: str, variant: Variant) -> FunctionText | None:
+    """The kernel as its build describes it (Metal): what the host binds, as pointers and values."""
+    if name not in variant.parameters:
+        return None
+    parameters = []
+    for parameter in variant.parameters[name]:
+        words = [w for w in parameter.type.split() if w not in ("device", "constant")]
+        read_only = parameter.type.startswith("constant ") and parameter.type.endswith("*")
+        value = parameter.type.startswith("constant ") and parameter.type.endswith("&")
+        kind = " ".join(words)
+        kind = kind.removesuffix("&") + ("" if value or not kind.endswith("&") else "*")
+        kind = f"const {kind}" if read_only and not kind.startswith("const ") else kind
+        parameters.append(ParameterText(name=parameter.name, type=kind, line=0, column=0))
+    return FunctionText(name, tuple(parameters), (), kernel=True, device=False, line=0, column=0)
 
 
 def _signature(name: str, text: str, count: int) -> FunctionText | None:
@@ -367,6 +385,13 @@ def _works(
     ]
 
 
+def _worded(faults: tuple[Fault, ...], artefact: Artefact) -> tuple[Fault, ...]:
+    """The faults in the words of the language."""
+    if artefact.language != metal.NAME:
+        return faults
+    return tuple(metal_advice.advise(fault) for fault in faults)
+
+
 def _outcome(
     launched: FileRun,
     name: str,
@@ -397,7 +422,7 @@ def _outcome(
             "ended": ended.ended,
             "reason": reason,
             "checks": works[0].checks,
-            "faults": judge.merge([run.faults for run in runs], launched.file),
+            "faults": _worded(judge.merge([run.faults for run in runs], launched.file), artefact),
             "metrics": main.metrics,
             "registers": variant.registers.get(entry),
             "spill_bytes": variant.spill_bytes.get(entry),

@@ -91,6 +91,7 @@ def run(work: dict[str, Any], blobs: list[bytes], printed_characters: int) -> An
                 checks=work["checks"],
                 fuel=work["fuel"],
                 order=work["order"],
+                threads=launch["threads"],
             )
         except vgpu.PtxError as error:
             return total.answer("unsupported", f"the virtual GPU cannot read the PTX: {error}"), []

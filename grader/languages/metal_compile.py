@@ -187,6 +187,9 @@ def _compile(
                 entries=mapping,
                 constants=declared,
                 shared_bytes={n: shared.get(n, 0) for n in names},
+                parameters={
+                    one.name: one.parameters for one in entries if one.bound is None or one.offsets
+                },
             )
         )
         if not builds:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.languages import Contract
+from grader.languages import Contract, Parameter
 from grader.languages.metal_contract import Binding, bindings
 from grader.languages.metal_signature import ArgumentText, KernelText
 
@@ -27,9 +27,23 @@ class Entry:
     bound: tuple[Binding, ...] | None
 
     @property
-    def threadgroup_arguments(self) -> int:
-        """How many `[[threadgroup(n)]]` arguments the kernel has."""
-        return sum(1 for a in self.kernel.arguments if "threadgroup" in a.attributes)
+    def offsets(self) -> tuple[int, ...]:
+        """The indices of `[[threadgroup(n)]]` arguments that do not start at 0, in order.
+
+        The entry takes where each starts, in bytes, behind what the host binds.
+        """
+        found = {int(index) for a in self.kernel.arguments if (index := _threadgroup(a))}
+        return tuple(sorted(found - {0}))
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What the entry takes."""
+        if self.bound is None:
+            bound = [Parameter(name=a.name, type=a.type) for a in self.kernel.arguments if a.bound]
+        else:
+            bound = [Parameter(name=b.name, type=b.type) for b in self.bound]
+        more = [Parameter(name=f"threadgroup({n})", type="uint") for n in self.offsets]
+        return (*bound, *more)
 
 
 def entry(contract: Contract, kernel: KernelText) -> Entry:
@@ -60,7 +74,6 @@ def _entry(one: Entry, number: int) -> Iterator[str]:
     by_index = {binding.index: binding for binding in one.bound or ()}
     parameters: dict[int, str] = {}
     values = []
-    offset = 0
     for i, argument in enumerate(kernel.arguments):
         index = indexed.get(id(argument))
         binding = by_index.get(index) if index is not None else None
@@ -71,8 +84,8 @@ def _entry(one: Entry, number: int) -> Iterator[str]:
             parameters[place], value = _bound(argument, types, i, by_value)
         elif "threadgroup" in argument.attributes or argument.space == "threadgroup":
             value = f"metal::__entry::threadgroup_memory<metal::__entry::argument<{types}, {i}>>"
-            value += f"(offset_{offset})" if offset else "(0)"
-            offset += 1
+            index = int(_threadgroup(argument) or 0)
+            value += f"(offset_{index})" if index else "(0)"
         elif argument.position:
             value = (
                 f"metal::__entry::index<metal::__entry::argument<{types}, {i}>>"
@@ -82,7 +95,7 @@ def _entry(one: Entry, number: int) -> Iterator[str]:
             value = "{}"
         values.append(value)
     listed = [text for _, text in sorted(parameters.items())]
-    listed += [f"uint offset_{i}" for i in range(1, offset)]
+    listed += [f"uint offset_{index}" for index in one.offsets]
     declaration = f"{function}({', '.join(listed)})"
     yield f'#line 1 "{FILE}"\n'
     yield (
@@ -90,6 +103,12 @@ def _entry(one: Entry, number: int) -> Iterator[str]:
         f'extern "C" __attribute__((device_kernel)) void {declaration} {{\n'
         f"  [[clang::always_inline]] {kernel.expression}({', '.join(values)});\n}}\n"
     )
+
+
+def _threadgroup(argument: ArgumentText) -> str | None:
+    """The n of `[[threadgroup(n)]]`, as written."""
+    index = argument.attributes.get("threadgroup")
+    return index if index and index.isdigit() else None
 
 
 def _place(bound: tuple[Binding, ...], index: int | None) -> int:

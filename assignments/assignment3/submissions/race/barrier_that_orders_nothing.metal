@@ -1,4 +1,5 @@
 // expect: verdict=race
+// expect: kind=race line=16 space=shared
 // mem_none waits for the threads and orders no memory.
 #include <metal_stdlib>
 using namespace metal;
