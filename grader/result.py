@@ -192,6 +192,8 @@ class Timing(Record):
     detail: dict[str, float] = Field(
         default_factory=dict, description="the parts the time is made of"
     )
+    dram_bytes_per_second: float | None = Field(default=None, description="of that device")
+    flops_per_second: float | None = Field(default=None, description="of that device, in FP32")
 
 
 class ReferenceRun(Record):

@@ -160,7 +160,7 @@ def _rule(rule: MetricRule | TimeRule, speed: Speed, case: CaseResult) -> Share 
     value = float(own)
     words = f"{rule.name} {value:.2f}" + (" times the reference's" if rule.relative else "")
     share = _band(rule.bands, value, speed.tie_margin)
-    return share, f"{words}. {rule.why}" if share < 1 and rule.why else words
+    return share, f"{words} ({rule.why})" if share < 1 and rule.why else words
 
 
 def _formula(rule: MetricRule, metrics: Metrics | None) -> Fraction | None:

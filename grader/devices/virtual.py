@@ -58,6 +58,7 @@ class _Answer(Record):
     nanoseconds: float = Field(ge=0, allow_inf_nan=False)
     bound: str = Field(max_length=40)
     parts: dict[str, float]
+    roof: tuple[float, float]
     lines: tuple[LineMetrics, ...] = Field(max_length=20_000)
     printed: str = Field(max_length=PRINTED_CHARACTERS)
     outputs: tuple[str, ...]
@@ -267,4 +268,6 @@ def _timing(answer: _Answer) -> Timing | None:
         nanoseconds=answer.nanoseconds,
         bound=answer.bound,
         detail=answer.parts,
+        dram_bytes_per_second=answer.roof[0],
+        flops_per_second=answer.roof[1],
     )

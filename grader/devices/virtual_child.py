@@ -200,6 +200,7 @@ class _Total:
             "nanoseconds": self.nanoseconds,
             "bound": self.bound,
             "parts": self.parts,
+            "roof": [cost.A100.dram_bytes_per_second, cost.A100.peak_flops],
             "lines": [
                 {"file": file, "line": line, "counts": counts} for (file, line), counts in lines
             ],

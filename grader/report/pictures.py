@@ -119,6 +119,109 @@ def effort(cases: tuple[CaseResult, ...]) -> Markup | None:
     )
 
 
+def roofline(case: CaseResult | None) -> Markup | None:
+    """The kernel and the reference under the roof of the modelled GPU; None without flops or times.
+
+    Both axes are logarithmic: arithmetic intensity (flops per byte of DRAM) and flops per second.
+    """
+    if case is None:
+        return None
+    points = [
+        (name, kind, point)
+        for name, kind, timing, metrics in (
+            ("the reference", "theirs", *_reference(case)),
+            ("yours", "yours", case.timing, case.metrics),
+        )
+        if (point := _point(timing, metrics)) is not None
+    ]
+    if "yours" not in [kind for _, kind, _ in points]:
+        return None
+    assert case.timing is not None  # or there were no point of ours
+    bandwidth, peak = case.timing.dram_bytes_per_second, case.timing.flops_per_second
+    if not bandwidth or not peak:
+        return None
+    ridge = peak / bandwidth
+    low_x = 10 ** math.floor(math.log10(min(ridge / 100, *(x for _, _, (x, _) in points))))
+    high_x = 10 ** math.ceil(math.log10(max(ridge * 10, *(x for _, _, (x, _) in points))))
+    low_y = 10 ** math.floor(math.log10(min(bandwidth * low_x, *(y for _, _, (_, y) in points))))
+    high_y = 10 ** math.ceil(math.log10(peak))
+    left, top, width, height = 70, 10, 420, 240
+
+    def x(value: float) -> float:
+        return left + width * math.log10(value / low_x) / math.log10(high_x / low_x)
+
+    def y(value: float) -> float:
+        return top + height * (1 - math.log10(value / low_y) / math.log10(high_y / low_y))
+
+    roof = [(low_x, bandwidth * low_x), (ridge, peak), (high_x, peak)]
+    path = " ".join(f"{x(a):.1f},{y(max(b, low_y)):.1f}" for a, b in roof)
+    parts = [f'<polyline class="roof" points="{path}"/>']
+    value = low_x
+    while value <= high_x * 1.01:
+        parts.append(
+            f'<line class="grid" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{top}" '
+            f'y2="{top + height}"/><text class="tick" text-anchor="middle" x="{x(value):.1f}" '
+            f'y="{top + height + 16}">{value:g}</text>'
+        )
+        value *= 10
+    value = low_y
+    while value <= high_y * 1.01:
+        parts.append(
+            f'<line class="grid" x1="{left}" x2="{left + width}" y1="{y(value):.1f}" '
+            f'y2="{y(value):.1f}"/><text class="tick" text-anchor="end" x="{left - 8}" '
+            f'y="{y(value) + 4:.1f}">{_rate(value)}</text>'
+        )
+        value *= 10
+    for _, kind, (a, b) in points:
+        shape = (
+            f'<circle class="yours" cx="{x(a):.1f}" cy="{y(b):.1f}" r="6"/>'
+            if kind == "yours"
+            else f'<rect class="theirs" x="{x(a) - 6:.1f}" y="{y(b) - 6:.1f}" '
+            'width="12" height="12"/>'
+        )
+        parts.append(shape)
+    said = "; ".join(
+        f"{name}: {a:.3g} flops per byte, {_rate(b)}FLOP/s" for name, _, (a, b) in points
+    )
+    bound = f" What bounds yours: {case.timing.bound}." if case.timing.bound else ""
+    return Markup(
+        '<figure class="effort"><svg role="img" aria-label="{said}" viewBox="0 0 {w} {h}" '
+        'width="{w}" height="{h}">{parts}</svg><figcaption>Case {case}: flops per second over '
+        "flops per byte of DRAM, under the roof of the {device}. A circle is yours, a "
+        "square the reference's.{bound}</figcaption></figure>"
+    ).format(
+        said=f"Roofline of case {case.name}. {said}",
+        w=left + width + 20,
+        h=top + height + 24,
+        parts=Markup("".join(parts)),
+        case=case.name,
+        bound=bound,
+        device=case.timing.device,
+    )
+
+
+def _reference(case: CaseResult) -> tuple[Timing | None, Metrics | None]:
+    run = case.reference
+    return (run.timing, run.metrics) if run is not None else (None, None)
+
+
+def _point(timing: Timing | None, metrics: Metrics | None) -> tuple[float, float] | None:
+    """Arithmetic intensity and flops per second; None where there are none."""
+    if timing is None or metrics is None:
+        return None
+    flops, moved = metrics.counts.get("flops", 0.0), metrics.counts.get("dram_bytes", 0.0)
+    if not flops or not moved or not timing.nanoseconds:
+        return None
+    return flops / moved, flops / (timing.nanoseconds * 1e-9)
+
+
+def _rate(value: float) -> str:
+    for unit, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value:.3g} "
+
+
 def _cost(timing: Timing | None, metrics: Metrics | None, timed: bool) -> float:
     if timed:
         return timing.nanoseconds if timing else 0.0

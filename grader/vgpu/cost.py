@@ -41,6 +41,11 @@ class Gpu:
     barrier_latency: float
     launch_seconds: float
 
+    @property
+    def peak_flops(self) -> float:
+        """FP32 operations per second: a multiply-add in every lane counts two."""
+        return 2 * 32 * self.float_instructions * self.multiprocessors * self.clock_hz
+
 
 A100 = Gpu(
     name="A100",

@@ -83,6 +83,7 @@ def answer(works: list[Work], **more: Any) -> tuple[dict[str, Any], list[bytes]]
         "nanoseconds": 2000.0,
         "bound": "latency",
         "parts": {"latency": 10.0},
+        "roof": [1.0e12, 1.0e13],
         "lines": [],
         "printed": "",
         "outputs": ["C"],

@@ -14,6 +14,7 @@ from grader.result import (
     NoteEntry,
     Notes,
     OutputMap,
+    ReferenceRun,
     Result,
     Score,
     ScoreLine,
@@ -87,7 +88,7 @@ WRONG_MAP = OutputMap(
 )
 
 METRICS = Metrics(
-    counts={"warp_instructions": 512.0},
+    counts={"warp_instructions": 512.0, "flops": 1000.0, "dram_bytes": 12000.0},
     lines=(
         LineMetrics(
             file="vec_add.cu",
@@ -136,6 +137,7 @@ def accepted() -> Result:
             sizes={"N": n},
             metrics=METRICS,
             timing=timing,
+            reference=theirs,
             seconds=0.1,
         )
         for name, n in (("empty", 0), ("one", 1), ("prime", 1009))

@@ -90,3 +90,13 @@ def test_the_map_of_a_wrong_output_shows_each_wrong_cell_and_says_it_in_words() 
     assert kinds.count("right") == 256
     [label] = [attrs["aria-label"] for tag, attrs in tree.tags if tag == "svg"]
     assert label == "C (1000 elements) in case tail: 744 wrong"
+
+
+def test_pictures_of_cost_say_in_words_what_they_show() -> None:
+    tree = parse(results.accepted())
+    labels = [attrs["aria-label"] or "" for tag, attrs in tree.tags if tag == "svg"]
+    assert labels[0].startswith("modelled time of each case. empty: 12.3 µs, reference 12.1 µs")
+    assert "yours: 0.0833 flops per byte" in labels[1]
+    assert "What bounds yours: DRAM." in tree.text
+    kinds = [attrs.get("class") for tag, attrs in tree.tags if tag in ("circle", "rect")]
+    assert kinds.count("yours") == kinds.count("theirs") == 4
