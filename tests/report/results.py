@@ -128,7 +128,20 @@ def _result(verdict: Verdict, score: Score, **more: object) -> Result:
 
 
 def accepted() -> Result:
-    timing = Timing(source="modelled", device="A100", nanoseconds=12345.0, ratio_to_reference=1.02)
+    timing = Timing(
+        source="modelled",
+        device="A100",
+        nanoseconds=12345.0,
+        bound="DRAM",
+        ratio_to_reference=1.02,
+        dram_bytes_per_second=1.555e12,
+        flops_per_second=19.5e12,
+    )
+    theirs = ReferenceRun(
+        verdict=Verdict.ACCEPTED,
+        metrics=METRICS,
+        timing=timing.model_copy(update={"nanoseconds": 12100.0, "ratio_to_reference": None}),
+    )
     cases = tuple(
         CaseResult(
             name=name,
