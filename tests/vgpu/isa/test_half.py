@@ -138,10 +138,18 @@ def test_edges(op):
     check(op, edge_rows(op, 1500))
 
 
-@pytest.mark.parametrize("op", [*OPS, *APPROXIMATE], ids=str)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_any_operands(op, data):
+def test_any_operands(data):
+    op = data.draw(st.sampled_from([*OPS, *APPROXIMATE]))
+    check(op, data.draw(rows_of(op)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", [*OPS, *APPROXIMATE], ids=str)
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_any_operands_of_each(op, data):
     check(op, data.draw(rows_of(op)))
 
 
