@@ -48,6 +48,10 @@ def interpreter_file() -> str:
 
 
 def import_path() -> list[str]:
-    """The import path for a child: absolute entries only, with the package's own parent last."""
-    paths = [path for path in sys.path if Path(path).is_absolute()]
+    """The import path for a child: the package's own parent last, and not the current directory.
+
+    `python -m grader` puts that first, and it may be a student's.
+    """
+    here = (str(Path.cwd()), str(PACKAGE.parent))
+    paths = [path for path in sys.path if Path(path).is_absolute() and path not in here]
     return [*paths, str(PACKAGE.parent)]

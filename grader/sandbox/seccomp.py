@@ -31,9 +31,10 @@ CLONE_NEW_ANY = 0x7E020000 | 0x00000080  # mount, cgroup, uts, ipc, user, pid, n
 # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX. Others type into terminals, send
 # signals, or change the flags of a file that was opened for reading only.
 GOOD_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-# F_DUPFD to F_SETLKW, F_GETOWN, the F_OFD locks, F_DUPFD_CLOEXEC, F_{SET,GET}PIPE_SZ. Others send
-# signals to any process of the user (F_SETOWN, F_SETSIG, F_NOTIFY) or make it wait (F_SETLEASE).
-GOOD_FCNTLS = (*range(8), 9, 36, 37, 38, 1030, 1031, 1032)
+# F_DUPFD to F_SETFL, F_GETOWN, F_DUPFD_CLOEXEC, F_{SET,GET}PIPE_SZ. Others send signals to any
+# process of the user (F_SETOWN, F_SETSIG, F_NOTIFY), make it wait (F_SETLEASE), or take memory of
+# the kernel without bound (byte-range locks).
+GOOD_FCNTLS = (*range(5), 9, 1030, 1031, 1032)
 MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
 # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_{SET,GET}_NO_NEW_PRIVS, PR_SET_VMA
 GOOD_PRCTLS = (3, 15, 16, 23, 38, 39, 0x53564D41)

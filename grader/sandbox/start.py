@@ -20,9 +20,9 @@ from grader.sandbox.records import Exit
 from grader.sandbox.removal import remove_tree
 from grader.sandbox.supervise import Child, Ended, Heard, Pipes, watch
 
-# OpenBLAS picks wrong kernels on some virtual machines unless told; one thread per library, since
-# a batch runs one child per core already.
-PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+# OpenBLAS picks wrong kernels on some virtual machines unless told; some interpreters find their
+# own library by LD_LIBRARY_PATH only. One thread per library: a batch runs one child per core.
+PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "LD_LIBRARY_PATH")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 SHELL_SIGNAL = 128
@@ -84,18 +84,23 @@ class Started:
 
     def ended(self) -> Ended | None:
         if self.result is None:
-            pid, status, use = os.wait4(self.process.pid, os.WNOHANG)
-            if pid:
-                code = os.waitstatus_to_exitcode(status)
-                self.process.returncode = code  # Popen must not wait for it again
-                if self.wrapped and code > SHELL_SIGNAL:
-                    code = SHELL_SIGNAL - code  # bwrap tells of a signal as a shell does
-                self.result = Ended(code, use.ru_utime + use.ru_stime)
+            pid = self.process.pid
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                return None
+            # Until it is waited for, its pid is nobody else's and so is the group's.
+            self.kill()
+            _, status, use = os.wait4(pid, 0)
+            code = os.waitstatus_to_exitcode(status)
+            self.process.returncode = code  # Popen must not wait for it again
+            if self.wrapped and code > SHELL_SIGNAL:
+                code = SHELL_SIGNAL - code  # bwrap tells of a signal as a shell does
+            self.result = Ended(code, use.ru_utime + use.ru_stime)
         return self.result
 
     def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        if self.result is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
 
 
 def spawn(

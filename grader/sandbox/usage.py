@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+DEEPEST_PATH = 3500  # of PATH_MAX's 4096
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 # Fields of /proc/PID/stat after the ")" that ends the name: proc(5) numbers them from 3.
 PGRP, USER_TICKS, SYSTEM_TICKS, THREADS, RSS_PAGES = 5 - 3, 14 - 3, 15 - 3, 20 - 3, 24 - 3
@@ -92,7 +94,11 @@ def _of_group_by_ps(group: int) -> Usage:
 
 
 def exceeds(folder: Path, most_bytes: int, most_entries: int) -> bool:
-    """Whether what lies below `folder` takes or counts more than this."""
+    """Whether what lies below `folder` takes or counts more than this, or hides from the count.
+
+    Hidden is what lies too deep to be named by a path, or in a folder that may be filled and not
+    listed.
+    """
     total = entries = 0
     pending = [str(folder)]
     while pending:
@@ -100,8 +106,11 @@ def exceeds(folder: Path, most_bytes: int, most_entries: int) -> bool:
             for entry in listing:
                 entries += 1
                 with contextlib.suppress(OSError):
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
+                    found = entry.stat(follow_symlinks=False)
+                    total += found.st_blocks * 512
+                    if stat.S_ISDIR(found.st_mode):
+                        if found.st_mode & 0o600 == 0o200 or len(entry.path) > DEEPEST_PATH:
+                            return True
                         pending.append(entry.path)
                 if total > most_bytes or entries > most_entries:
                     return True

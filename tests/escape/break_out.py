@@ -489,6 +489,33 @@ def hold_others_up(request, blobs):
     return loot.reply
 
 
+def hide_memory_in_locks(request, blobs):
+    """Attack: memory in the kernel, as locks on every other byte of a file.
+    Why it must fail: byte-range locks are not among the fcntls that are allowed."""
+    loot = Loot()
+    with Path("locked").open("wb") as file:
+        for at in range(1000, 0, -2):
+            loot.grab("lock", fcntl.lockf, file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
+    return loot.reply
+
+
+def make_files_too_deep(request, blobs):
+    """Attack: use up the inodes at a depth that no path reaches, so that nobody counts them.
+    Why it must fail: such a depth is taken for what it is."""
+    for _ in range(40):
+        os.mkdir("d" * 100)
+        os.chdir("d" * 100)
+    make_empty_files(request, blobs)
+
+
+def make_files_unlisted(request, blobs):
+    """Attack: use up the inodes in a folder that can be filled and not listed.
+    Why it must fail: such a folder is taken for what it is."""
+    os.mkdir("unlisted", 0o300)
+    os.chdir("unlisted")
+    make_empty_files(request, blobs)
+
+
 def hide_memory_in_pipes(request, blobs):
     """Attack: memory in the kernel, as unread bytes in pipes.
     Why it must fail: the number of descriptors bounds it to a few MiB."""

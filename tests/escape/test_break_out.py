@@ -46,6 +46,7 @@ HELD = [
     "rare_kernel_doors",
     "type_into_the_terminal",
     "hide_memory_in_pipes",
+    "hide_memory_in_locks",
     "write_without_writing",
     "hold_others_up",
     "litter",
@@ -58,6 +59,8 @@ ENDED = {
         "output_cap",
     ),
     "hide_memory": ({"memory_bytes": 200 << 20}, "memory"),
+    "make_files_too_deep": ({"disk_entries": 500}, "output_cap"),
+    "make_files_unlisted": ({"disk_entries": 500}, "output_cap"),
     "make_empty_files": ({"disk_entries": 500}, "output_cap"),
 }
 

@@ -134,6 +134,14 @@ def test_the_import_path_has_no_relative_entries(monkeypatch):
     assert all(Path(path).is_absolute() for path in paths.import_path())
 
 
+def test_the_import_path_has_not_the_current_directory(monkeypatch, tmp_path):
+    """Attack: `python -m grader` in a student's folder, which holds a `json.py`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    assert str(tmp_path) not in paths.import_path()
+    assert paths.import_path()[-1] == str(paths.PACKAGE.parent)
+
+
 def test_bubblewrap_binds_the_paths_and_nothing_else():
     words = bubblewrap.wrapped(["program", "--flag"], CONFINEMENT)
     binds = [words[i : i + 3] for i, word in enumerate(words) if "bind" in word]

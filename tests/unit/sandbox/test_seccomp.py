@@ -112,6 +112,8 @@ def test_x32_numbers_end_the_process():
         ("ioctl", (0, 0x100005412), REFUSE),  # the kernel cuts the command to 32 bits
         ("ioctl", (0, 0x40086602), REFUSE),  # FS_IOC_SETFLAGS
         ("fcntl", (3, 3), ALLOW),  # F_GETFL
+        ("fcntl", (3, 6, 1), REFUSE),  # F_SETLK
+        ("fcntl", (3, 37, 1), REFUSE),  # F_OFD_SETLK
         ("fcntl", (3, 1024, 1), REFUSE),  # F_SETLEASE
         ("fcntl", (3, 1026, 1), REFUSE),  # F_NOTIFY
         ("mmap", (0, 4096, 5, 0x02, 3, 0), ALLOW),  # a library
