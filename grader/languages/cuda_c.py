@@ -1,28 +1,44 @@
-"""CUDA C: NVIDIA's own compiler, in a sandboxed child, from source to PTX.
+"""CUDA C: from source to PTX in a sandboxed child, by NVIDIA's own compiler or by clang.
 
 The compiler works on hostile text, so it runs in a child that sees nothing but the text and the
 toolkit's headers. What comes back is validated here. Builds are kept by content.
+
+`nvrtc` is NVIDIA's run-time compiler; `clang`, with headers of ours, serves where there is none
+(macOS) and wherever it is chosen. Metrics depend on the compiler, verdicts do not.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
+import importlib.util
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from grader import __version__, cache
-from grader.errors import InternalError, NotGradableError
-from grader.languages import Artefact, Contract
+from grader.errors import InternalError, NotGradableError, UsageError
+from grader.languages import Artefact, Contract, metal_clang
+from grader.languages.cuda_compilation import Compiler
 from grader.result import Build, Diagnostic, Record
 from grader.sandbox.records import Exit, Limits
 
 NAME = "cuda-c"
 SUFFIXES = (".cu",)
 
+COMPILERS = {
+    "nvrtc": "grader.languages.cuda_nvrtc",
+    "clang": "grader.languages.cuda_clang",
+}
+CLANG_HEADERS = Path(__file__).with_name("cuda_headers")
+HOST_HEADERS = Path(__file__).with_name("cuda_host_headers")
+
 LIMITS = Limits(wall_seconds=60, cpu_seconds=60)
+NO_CLANG = "clang is not installed: pip install ziglang"
 _JOB = f"{__name__}:build_job"
 _PROBE = 'extern "C" __global__ void probe(float* a) { a[threadIdx.x] = 1.0f; }'
 
@@ -36,8 +52,14 @@ class _Reply(Record):
 
 
 @functools.cache
-def missing() -> str | None:
-    """Why CUDA C cannot be compiled here, or None after a kernel of ours really compiled."""
+def missing(compiler: str | None = None) -> str | None:
+    """Why CUDA C cannot be compiled here, or None after a kernel of ours really compiled.
+
+    Without a name it is the compiler that `build` takes then.
+    """
+    chosen = compiler or default_compiler()
+    if chosen == "clang":
+        return _clang_missing()
     try:
         from grader.languages import nvrtc
 
@@ -52,6 +74,12 @@ def missing() -> str | None:
     return None if compilation.ok else f"NVRTC rejects a trivial kernel: {compilation.log}"
 
 
+def default_compiler() -> str:
+    """The compiler that is taken without being asked for: NVRTC where it is installed."""
+    installed = importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")
+    return "nvrtc" if installed else "clang"
+
+
 def build(
     text: str,
     file_name: str,
@@ -59,29 +87,27 @@ def build(
     *,
     headers: Mapping[str, str] | None = None,
     kernels: Sequence[str] = (),
+    compiler: str | None = None,
 ) -> tuple[tuple[Build, ...], Artefact | None]:
     """Compile a submission in a sandboxed child: optimised and unoptimised.
 
     `headers` are the submission's other files, by the name an include gives them. Without
     contracts every kernel of the file is an entry, and `kernels` names template instances.
+    `compiler` is `nvrtc` or `clang`.
     Raises NotGradableError where there is no compiler, no child can be started, or the submission
     uses what is CUDA but not graded here.
     """
-    try:
-        from grader.languages import nvrtc
-
-        version = nvrtc.version()
-        toolkit = nvrtc.install_headers()
-    except ImportError:
-        raise NotGradableError(missing() or "CUDA C cannot be compiled here") from None
+    chosen = compiler or default_compiler()
+    version, toolkit = _toolchain(chosen)
     request = {
+        "compiler": chosen,
         "text": text,
         "file_name": file_name,
         "contracts": [contract.model_dump() for contract in contracts],
         "headers": dict(headers or {}),
         "kernels": list(kernels),
     }
-    name = cache.key(NAME, __version__, version, json.dumps(request, sort_keys=True))
+    name = cache.key(NAME, __version__, version, _library(), json.dumps(request, sort_keys=True))
     kept = cache.read(NAME, name)
     reply = _remembered(kept) if kept else None
     if reply is None:
@@ -111,6 +137,7 @@ def build_job(
             submission_headers=request["headers"],
             toolkit=request["toolkit"],
             kernels=request["kernels"],
+            compiler=_module(request["compiler"]),
         )
     except UnsupportedError as error:
         unsupported = _Reply(builds=(), artefact=None, unsupported=str(error))
@@ -127,14 +154,20 @@ def _ask(request: dict[str, Any]) -> tuple[_Reply, bool]:
     """What the child answers, and whether it ended by itself."""
     from grader import sandbox
 
-    toolkit = request["toolkit"]
-    reply = sandbox.call(_JOB, request, limits=LIMITS, read=[toolkit] if toolkit else [])
+    reading = [request["toolkit"]] if request["toolkit"] else []
+    limits = LIMITS
+    if request["compiler"] == "clang":  # a program of its own, and what lies beside it
+        program = metal_clang.compiler()
+        reading += [HOST_HEADERS, *([program.parent] if program else [])]
+        limits = replace(LIMITS, processes=8)
+    reply = sandbox.call(_JOB, request, limits=limits, read=reading)
     if reply.exit.cause == "refused":
         raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
     if reply.exit.cause == "exited" and reply.header is None:
         raise InternalError(f"the CUDA C build failed: {reply.error}")
     if reply.header is None:
-        return _Reply(builds=(_died(request["file_name"], reply.exit),), artefact=None), False
+        build = _died(request["compiler"], request["file_name"], reply.exit)
+        return _Reply(builds=(build,), artefact=None), False
     header = reply.header
     try:
         variants = (header["artefact"] or {}).get("variants", ())
@@ -145,10 +178,8 @@ def _ask(request: dict[str, Any]) -> tuple[_Reply, bool]:
         raise InternalError(f"the CUDA C child sent a malformed reply: {error}") from None
 
 
-def _died(file_name: str, ended: Exit) -> Build:
+def _died(compiler: str, file_name: str, ended: Exit) -> Build:
     """The build of a submission on which the compiler was ended, or ended itself."""
-    from grader.languages import cuda_attempt, cuda_compile, nvrtc
-
     message = {
         "wall_timeout": f"compiling took more than {LIMITS.wall_seconds:.0f} s",
         "cpu_limit": f"compiling took more than {LIMITS.cpu_seconds:.0f} s of CPU time",
@@ -157,13 +188,55 @@ def _died(file_name: str, ended: Exit) -> Build:
     }.get(ended.cause, f"the compiler ended on this file ({ended.detail or ended.cause})")
     return Build(
         language=NAME,
-        compiler=cuda_compile.COMPILER,
-        version=nvrtc.version(),
+        compiler=compiler,
+        version=_module(compiler).version(),
         ok=False,
-        options=cuda_attempt.OPTIMISED,
+        options=_module(compiler).options(True),
         diagnostics=(Diagnostic(file=file_name, severity="error", message=message),),
         seconds=ended.wall_seconds,
     )
+
+
+def _module(compiler: str) -> Compiler:
+    """The module that drives a compiler. Raises UsageError for a name that is none."""
+    if compiler not in COMPILERS:
+        raise UsageError(f"expected a compiler of {', '.join(COMPILERS)}; found {compiler!r}")
+    return cast(Compiler, importlib.import_module(COMPILERS[compiler]))
+
+
+def _toolchain(compiler: str) -> tuple[str, Path | None]:
+    """The compiler's version and the folder of its headers. Raises NotGradableError."""
+    module = _module(compiler)
+    try:
+        if compiler == "nvrtc":
+            from grader.languages import nvrtc
+
+            return module.version(), nvrtc.install_headers()
+    except ImportError:
+        raise NotGradableError(missing(compiler) or "NVRTC does not work here") from None
+    if metal_clang.compiler() is None:
+        raise NotGradableError(NO_CLANG)
+    return module.version(), CLANG_HEADERS
+
+
+def _clang_missing() -> str | None:
+    if metal_clang.compiler() is None:
+        return NO_CLANG
+    try:
+        builds, artefact = build(_PROBE, "probe.cu", (), compiler="clang")
+    except (InternalError, NotGradableError) as error:
+        return f"clang does not work here: {error}"
+    said = next((d.message for b in builds for d in b.diagnostics), "no reason given")
+    return None if artefact else f"clang rejects a trivial kernel: {said}"
+
+
+@functools.cache
+def _library() -> str:
+    """A digest of our headers and of the code that drives the compilers: they decide a build."""
+    here = Path(__file__).parent
+    found = [*CLANG_HEADERS.rglob("*"), *HOST_HEADERS.rglob("*"), *here.glob("*.py")]
+    files = sorted(path for path in found if path.is_file())
+    return cache.key(*(data for path in files for data in (path.name, path.read_bytes())))
 
 
 def _remembered(data: bytes) -> _Reply | None:

@@ -17,6 +17,9 @@ from grader.languages.signature import FunctionText, canonical_type, functions
 from grader.result import Diagnostic
 
 FILE = "<contract>"
+ENTRIES = "<entries>"
+"""The file under which compilers speak of the entries' names; its lines count expressions."""
+
 CONSTANT_PREFIX = "grade_constant_"
 _CONSTANT_LINE = 1000  # lines of FILE: kernel k is at k + 1, constant k at 1000 + k
 _CONSTANT = re.compile(
@@ -84,6 +87,13 @@ def failed_constant(line: int | None, constants: Sequence[str]) -> str | None:
     return constants[index] if 0 <= index < len(constants) else None
 
 
+def is_undeclared(name: str, reason: str) -> bool:
+    """Whether a compiler's message says that `name` is not declared."""
+    return f'identifier "{name}" is undefined' in reason or (
+        f"use of undeclared identifier '{name}'" in reason
+    )
+
+
 def explain_kernel(
     contract: Contract, text: str, file_name: str, reason: str
 ) -> tuple[Diagnostic, ...]:
@@ -105,7 +115,8 @@ def explain_kernel(
             for line, column, message in problems
         )
     message = f"expected {expected}; the compiler says: {reason}"
-    if nearest.template_parameters and "cannot determine which instance" in reason:
+    undecided = ("cannot determine which instance", "address of overloaded function")
+    if nearest.template_parameters and any(words in reason for words in undecided):
         listed = ", ".join(nearest.template_parameters)
         message = (
             f"expected {expected}, found a template whose parameters ({listed}) do not all follow "

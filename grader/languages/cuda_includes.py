@@ -63,14 +63,18 @@ class Includes:
     forbidden: tuple[Diagnostic, ...]
 
 
-def resolve(files: Mapping[str, str], toolkit: Path | None) -> Includes:
+def resolve(
+    files: Mapping[str, str], toolkit: Path | None, unavailable: tuple[str, ...] = ()
+) -> Includes:
     """Find what the `files` of a submission include: each other, stand-ins, the toolkit's headers.
 
     A name is looked for beside the file that includes it, then from the submission's folder, then
     in the toolkit. Names that leave the submission's folder are forbidden, whatever is there: the
-    sandbox keeps files from the compiler, this says so before anything is opened.
+    sandbox keeps files from the compiler, this says so before anything is opened. `unavailable` are
+    beginnings of names for which no stand-in helps.
     """
-    headers = {**host_headers(), **files}
+    stand_ins = {n: text for n, text in host_headers().items() if not n.startswith(unavailable)}
+    headers = {**stand_ins, **files}
     missing: dict[str, tuple[str, int]] = {}
     forbidden: list[Diagnostic] = []
     folders = [toolkit, toolkit / "cccl"] if toolkit else []

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 
 from grader.languages import cuda_contract as contract_check
-from grader.languages.cuda_attempt import NAME_MAP, WITHOUT_PTXAS, Attempt, Source, compile_text
-from grader.languages.cuda_host_code import HOST_MESSAGES
+from grader.languages.cuda_attempt import Attempt
+from grader.languages.cuda_compilation import Source
+from grader.languages.signature import functions
 from grader.result import Diagnostic
 
-_UNDEFINED = re.compile(r'identifier "(?:[\w:]*::)?(\w+)" is undefined')
-_NOT_GLOBAL = "non-__global__"
+_HOST_NAMES = (
+    re.compile(r'identifier "(?:[\w:]*::)?(\w+)" is undefined'),
+    re.compile(r"use of undeclared identifier '(\w+)'"),
+    re.compile(r"reference to __host__ (?P<kind>function|variable) '(\w+)' in __\w+__ function"),
+)
 _DEVICE_LAUNCH = "device-side kernel launch could not be processed"
-_LIBRARIES = ("curand_", "cufftdx", "cublasdx", "nvshmem", "cutlass/", "cute/", "optix")
 _ABORTED = "Ptx assembly aborted"
 _UNREFERENCED = "#177-D"
-_LOC = re.compile(r"^\s*\.loc\s+\d+ (\d+) \d+")
 
 
 class UnsupportedError(Exception):
@@ -33,7 +35,7 @@ def refuse_unsupported(attempt: Attempt) -> None:
                 "which the virtual GPU does not run"
             )
     for name, (file, line) in source.missing.items():
-        if name.startswith(_LIBRARIES):
+        if name.startswith(attempt.compiler.UNAVAILABLE):
             raise UnsupportedError(
                 f"{file}:{line}: {name} belongs to a library that does not come with the compiler"
             )
@@ -45,13 +47,11 @@ def explain(attempt: Attempt) -> list[Diagnostic]:
     source = attempt.source
     if not attempt.errors:
         return [*_contract_errors(attempt), *reported(attempt)]
-    host = [m for m in attempt.errors if m.diagnostic.message.startswith(HOST_MESSAGES)]
+    compiler = attempt.compiler
+    host = [m for m in attempt.errors if compiler.is_host_code(m)]
     kept = [m for m in attempt.student if m not in host or len(host) == len(attempt.errors)]
-    ptx = ""
-    if any(message.diagnostic.file == "ptx" for message in kept):
-        ptx = compile_text(source, source.text, WITHOUT_PTXAS).ptx
     explained = [
-        _about_host(_placed(m.diagnostic, ptx, source), source)
+        _about_host(compiler.place(source, m), source)
         for m in kept
         if not m.diagnostic.message.startswith(_ABORTED)
     ]
@@ -81,8 +81,8 @@ def _contract_errors(attempt: Attempt) -> list[Diagnostic]:
         line = message.diagnostic.line or 0
         reason = message.diagnostic.message
         name = contract_check.failed_constant(line, source.constants)
-        if message.diagnostic.file == NAME_MAP:
-            refused = [c for c in source.contracts if _NOT_GLOBAL in reason and c.kernel in reason]
+        if message.diagnostic.file == contract_check.ENTRIES:
+            refused = list(source.contracts[line - 1 : line])
         elif name:
             default = contract_check.defaults(source.contracts)[name]
             explained.append(
@@ -95,46 +95,35 @@ def _contract_errors(attempt: Attempt) -> list[Diagnostic]:
             explained.extend(
                 contract_check.explain_kernel(contract, source.original, source.file_name, reason)
             )
-    if not explained:
-        told = attempt.compilation.log.strip().splitlines()
+    if not explained:  # of a kernel that --kernel names
         explained = [
             Diagnostic(file=source.file_name, severity="error", message=m.diagnostic.message)
             for m in attempt.contract
-        ] or [Diagnostic(file=source.file_name, severity="error", message=" ".join(told[:2]))]
+        ]
     return list(dict.fromkeys(explained))
 
 
 def _about_host(diagnostic: Diagnostic, source: Source) -> Diagnostic:
-    """An unknown name that the host half declares: say that a kernel cannot reach it."""
-    unknown = _UNDEFINED.search(diagnostic.message)
-    if unknown is None or unknown[1] not in source.blanked:
+    """A name of the host half in device code: say that a kernel cannot reach it."""
+    found = next((m for p in _HOST_NAMES if (m := p.search(diagnostic.message))), None)
+    if found is None:
         return diagnostic
-    name = unknown[1]
-    line, kind = source.blanked[name]
+    name = found[found.re.groups]
+    kind = found.groupdict().get("kind")
+    line = next((f.line for f in functions(source.original) if f.name == name), None)
+    if kind is None:
+        if name not in source.blanked:
+            return diagnostic
+        line, kind = source.blanked[name]
+    where = f" (line {line or contract_check.first_line(name, source.original)})"
     if kind == "function":
         message = (
-            f"{name} (line {line}) is a host function, and kernels call device functions only: "
+            f"{name}{where} is a host function, and kernels call device functions only: "
             "write __device__ before it"
         )
     else:
         message = (
-            f"{name} (line {line}) is a host variable, which kernels cannot read: make it "
+            f"{name}{where} is a host variable, which kernels cannot read: make it "
             "constexpr, mark it __device__ or __constant__, or pass it as an argument"
         )
     return diagnostic.model_copy(update={"message": message})
-
-
-def _placed(diagnostic: Diagnostic, ptx: str, source: Source) -> Diagnostic:
-    """A message of ptxas with the source line that the PTX says it comes from."""
-    if diagnostic.file != "ptx":
-        return diagnostic
-    place: re.Match[str] | None = None
-    for line in ptx.splitlines()[: diagnostic.line or 0]:
-        place = _LOC.match(line) or place
-    return diagnostic.model_copy(
-        update={
-            "file": source.file_name,
-            "line": int(place[1]) if place else None,
-            "message": f"in PTX: {diagnostic.message}",
-        }
-    )

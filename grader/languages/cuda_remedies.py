@@ -6,32 +6,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from grader.languages import cuda_contract as contract_check
-from grader.languages.cuda_attempt import Attempt, Source, attempt
-from grader.languages.cuda_host_code import (
-    HOST_MESSAGES,
-    Blanked,
-    blank_host_code,
-    blank_host_types,
-)
-from grader.languages.nvrtc_log import Message
+from grader.languages.cuda_attempt import Attempt, attempt
+from grader.languages.cuda_compilation import Compiler, Message, Source
+from grader.languages.cuda_host_code import Blanked, blank_host_code, blank_host_types
 from grader.result import Diagnostic
 
 _ROUNDS = 12
 
 
-def until_settled(source: Source) -> Attempt:
+def until_settled(source: Source, compiler: Compiler) -> Attempt:
     """Compile, blank what the compiler calls host code, and again, while that helps.
 
     When blanking definitions no longer helps, the types and aliases that only host headers would
     explain are blanked too; if even that fails, the messages from before count.
     """
     remedies = (_without_host_code, _without_lost_constants)
-    tried = _apply(attempt(source), remedies)
+    first = attempt(source, compiler)
+    tried = _apply(first, remedies)
     if not tried.errors or not tried.source.blanked:
         return tried
     bolder = _apply(tried, (*remedies, _without_host_types))
-    known = {message.diagnostic for message in tried.errors}
-    return bolder if known.issuperset(m.diagnostic for m in bolder.errors) else tried
+    known = {message.diagnostic for message in (*first.errors, *tried.errors)}
+    if known.issuperset(m.diagnostic for m in bolder.errors):
+        return bolder
+    return tried if compiler.NAMES_HOST_CODE else first
 
 
 def _apply(tried: Attempt, remedies: Sequence[Callable[[Attempt], Source | None]]) -> Attempt:
@@ -41,12 +39,12 @@ def _apply(tried: Attempt, remedies: Sequence[Callable[[Attempt], Source | None]
         changed = next((s for remedy in remedies if (s := remedy(tried))), None)
         if changed is None:
             break
-        tried = attempt(changed)
+        tried = attempt(changed, tried.compiler)
     return tried
 
 
 def _without_host_code(tried: Attempt) -> Source | None:
-    flagged = [m for m in tried.errors if m.diagnostic.message.startswith(HOST_MESSAGES)]
+    flagged = [message for message in tried.errors if tried.compiler.is_host_code(message)]
     return _blank(tried.source, flagged, blank_host_code)
 
 
@@ -61,7 +59,7 @@ def _without_lost_constants(tried: Attempt) -> Source | None:
         name
         for message in tried.contract
         if (name := contract_check.failed_constant(message.diagnostic.line, source.constants))
-        and f'identifier "{name}" is undefined' in message.diagnostic.message
+        and contract_check.is_undeclared(name, message.diagnostic.message)
         and name not in source.blanked
     }
     if not lost:

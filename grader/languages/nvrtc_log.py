@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from grader.languages.cuda_compilation import Message, Resources
 from grader.result import Diagnostic
 
 _HEAD = re.compile(
@@ -22,24 +22,6 @@ _PTXAS = re.compile(
 _CLOSING = re.compile(r"^(?:\d+ errors? detected in the compilation of|Remark: The warnings can)")
 _CARET = re.compile(r"^(?P<before>[ \t]+)\^\s*$")
 _INDENT = 2  # NVRTC indents the source line and its caret by two characters
-
-
-@dataclass(frozen=True)
-class Message:
-    """One message of the log: its record, its warning number ("#177-D"), and its own lines."""
-
-    diagnostic: Diagnostic
-    number: str
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Resources:
-    """What ptxas says that an entry uses on the chip it compiled for."""
-
-    registers: int
-    spill_bytes: int
-    shared_bytes: int
 
 
 def messages(log: str, last_line: int | None = None) -> tuple[Message, ...]:

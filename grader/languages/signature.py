@@ -7,6 +7,7 @@ compiler judges; this words its messages, and tells `grade run` what a kernel ta
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree
 
 _INTEGER_WORDS = frozenset({"unsigned", "signed", "short", "long", "int", "char"})
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _QUALIFIERS = ("const", "volatile")
 _DECLARATORS = ("pointer_declarator", "array_declarator", "reference_declarator")
 
@@ -173,7 +175,7 @@ def _parameter_name(node: Node) -> str:
 def _parameter_type(node: Node) -> str:
     """Base type, then one `*`, `&` or `[]` per level of the declarator, outermost level first."""
     base = node.child_by_field_name("type")
-    spelled = node_text(base).split() if base is not None else ["?"]
+    spelled = _COMMENT.sub(" ", node_text(base)).split() if base is not None else ["?"]
     held = {_qualifier(child) for child in node.children}
     # `long long const` is one node of the grammar, qualifier and all.
     held |= {word for word in spelled if word in _QUALIFIERS}

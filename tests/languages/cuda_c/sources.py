@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from grader.languages import Artefact, Contract, Parameter
+from grader.languages import Artefact, Contract, Parameter, cuda_clang, cuda_nvrtc
+from grader.languages.cuda_c import CLANG_HEADERS
 from grader.languages.cuda_compile import compile_submission
 from grader.languages.nvrtc import install_headers
 from grader.result import Build
@@ -26,7 +27,11 @@ KERNEL = """__global__ void vec_add(const float* A, const float* B, float* C, in
 
 
 def compiled(
-    text: str, *contracts: Contract, headers: dict[str, str] | None = None, kernels: tuple = ()
+    text: str,
+    *contracts: Contract,
+    headers: dict[str, str] | None = None,
+    kernels: tuple[str, ...] = (),
+    compiler: str = "nvrtc",
 ) -> tuple[tuple[Build, ...], Artefact | None]:
     """The builds of `text` under the name vec_add.cu, compiled in this process."""
     return compile_submission(
@@ -34,8 +39,9 @@ def compiled(
         "vec_add.cu",
         contracts or (VEC_ADD,),
         submission_headers=headers or {},
-        toolkit=str(install_headers()),
+        toolkit=str(install_headers() if compiler == "nvrtc" else CLANG_HEADERS),
         kernels=kernels,
+        compiler=cuda_nvrtc if compiler == "nvrtc" else cuda_clang,
     )
 
 

@@ -46,6 +46,7 @@ def test_the_request_and_the_reply_are_plain_json() -> None:
         "headers": {},
         "kernels": [],
         "toolkit": None,
+        "compiler": "nvrtc",
     }
     reply, blobs = cuda_c.build_job(json.loads(json.dumps(request)), [])
     assert json.loads(json.dumps(reply)) == reply
@@ -169,9 +170,7 @@ def test_where_the_cache_cannot_be_written_a_plain_kernel_compiles(
     ("text", "reason"),
     [
         (
-            KERNEL.replace(
-                "if (i < N)", "vec_add<<<1, 1>>>(A, B, C, N);\n  if (i < N)"
-            ),
+            KERNEL.replace("if (i < N)", "vec_add<<<1, 1>>>(A, B, C, N);\n  if (i < N)"),
             "vec_add.cu:3: this kernel launches another (dynamic parallelism), "
             "which the virtual GPU does not run",
         ),
