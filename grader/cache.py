@@ -30,6 +30,16 @@ def key(*parts: str | bytes) -> str:
     return digest.hexdigest()
 
 
+def code(folder: Path) -> str:
+    """Changes with any source file below `folder`: what other code made is not what this makes."""
+    parts = [
+        f"{path.relative_to(folder)} {(status := path.stat()).st_size} {status.st_mtime_ns}"
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in (".py", ".c", ".h")
+    ]
+    return key(*parts)
+
+
 def read(kind: str, name: str) -> bytes | None:
     """The entry `name` of `kind`; None where there is none that can be read."""
     try:

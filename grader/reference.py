@@ -57,7 +57,7 @@ def measure(task: Task) -> Reference:
     name = cache.key(
         "reference",
         __version__,
-        fingerprint(Path(__file__).parent),
+        cache.code(Path(__file__).parent),
         text,
         _content(task.assignment),
         cases.secret(),
@@ -100,16 +100,6 @@ def _run(task: Task, artefact: Artefact, *, file: str) -> Reference:
             for case in judged
         }
     )
-
-
-def fingerprint(package: Path) -> str:
-    """Changes with any file of the package that decides what a run says."""
-    parts = [
-        f"{path.relative_to(package)} {(status := path.stat()).st_size} {status.st_mtime_ns}"
-        for path in sorted(package.rglob("*"))
-        if path.suffix in (".py", ".c", ".h")
-    ]
-    return cache.key(*parts)
 
 
 def _content(assignment: Assignment) -> str:

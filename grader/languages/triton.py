@@ -14,6 +14,7 @@ import json
 import re
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from grader import __version__, cache
@@ -95,7 +96,13 @@ def build(
     started = time.perf_counter()
     asked = tuple(_representative(contract, text) for contract in contracts)
     name = cache.key(
-        "triton", __version__, version(), file_name, text, *(c.model_dump_json() for c in asked)
+        "triton",
+        __version__,
+        cache.code(Path(__file__).parent),
+        version(),
+        file_name,
+        text,
+        *(c.model_dump_json() for c in asked),
     )
     kept = cache.read(NAME, name)
     answer = _remembered(kept) if kept else None

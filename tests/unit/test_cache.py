@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from grader import cache
@@ -30,3 +32,14 @@ def test_a_folder_that_cannot_be_written_is_a_miss(folder):
     folder.write_text("not a folder")
     cache.write("ptx", "a", b"one")
     assert cache.read("ptx", "a") is None
+
+
+def test_changed_code_is_other_code(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "a.py").write_text("1\n")
+    first = cache.code(tmp_path)
+    assert cache.code(tmp_path) == first
+    (tmp_path / "notes.txt").write_text("not code\n")
+    assert cache.code(tmp_path) == first
+    (tmp_path / "inner" / "a.py").write_text("10\n")
+    assert cache.code(tmp_path) != first
