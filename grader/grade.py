@@ -193,7 +193,14 @@ def _best_build(
     for build in dict.fromkeys(v.name for v in artefact.variants if v.optimised):
         works = plan(task, artefact, fuel=known.fuel, values=build)
         runs = virtual.run(works, jobs=task.jobs, step=step)
-        graded = judge.cases(task, works, runs, file=source.name, device=virtual.NAME)
+        graded = judge.cases(
+            task,
+            works,
+            runs,
+            file=source.name,
+            device=virtual.NAME,
+            source=source.text or "",
+        )
         graded = _worded(task, artefact, build, source, graded)
         graded = _reversed(task, artefact, known, graded, list(zip(works, runs, strict=True)))
         tries.append(tuple(_beside(case, known) for case in graded))

@@ -6,6 +6,7 @@ Nothing here runs student code: runs in, a `CaseResult` for each case out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,9 +27,22 @@ ENDED_BADLY = {
 
 
 def cases(
-    task: Task, works: Sequence[Work], runs: Sequence[Run], *, file: str, device: str
+    task: Task,
+    works: Sequence[Work],
+    runs: Sequence[Run],
+    *,
+    file: str,
+    device: str,
+    source: str = "",
 ) -> list[CaseResult]:
-    """The result of every case of a task; the oracle is asked here. Raises AssignmentError."""
+    """The result of every case of a task; the oracle is asked here. Raises AssignmentError.
+
+    `source` is the text of the kernel, for a language whose compiler makes races of its own.
+    """
+    if task.language == "triton":
+        from grader.languages.triton_races import settle
+
+        runs = [replace(run, faults=settle(run.faults, source)) for run in runs]
     return [
         _case(
             task.assignment,

@@ -74,18 +74,18 @@ def measure(task: Task) -> Reference:
     if artefact is None:
         said = next((d.message for build in builds for d in build.diagnostics), "no reason given")
         raise AssignmentError(f"{path}: the reference does not build: {said}")
-    found = _run(task, artefact, file=path.name)
+    found = _run(task, artefact, file=path.name, source=text)
     cache.write("reference", name, found.model_dump_json().encode())
     return found
 
 
-def _run(task: Task, artefact: Artefact, *, file: str) -> Reference:
+def _run(task: Task, artefact: Artefact, *, file: str, source: str) -> Reference:
     works = plan(task, artefact, fuel=lambda case, build: REFERENCE_FUEL)
     runs = virtual.run(works, jobs=task.jobs)
     counts: dict[str, dict[str, int]] = {}
     for work, run in zip(works, runs, strict=True):
         counts.setdefault(work.case, {})[work.variant] = run.instructions
-    judged = judge.cases(task, works, runs, file=file, device=virtual.NAME)
+    judged = judge.cases(task, works, runs, file=file, device=virtual.NAME, source=source)
     return Reference(
         cases={
             case.name: CaseRun(
