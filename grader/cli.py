@@ -81,6 +81,12 @@ def submit(
     exit_zero: Annotated[
         bool, typer.Option("--exit-zero", help="Exit 0 where a submission is not accepted.")
     ] = False,
+    weak_sandbox: Annotated[
+        bool,
+        typer.Option(
+            "--weak-sandbox", help="In CI, grade even where the sandbox is weaker than Landlock."
+        ),
+    ] = False,
     jobs: Jobs = None,
     json_file: JsonFile = None,
     quiet: Quiet = False,
@@ -88,9 +94,11 @@ def submit(
     debug: Debug = False,
 ) -> None:
     """Grade a submission and write its report."""
-    from grader import report, warm
+    from grader import report, sandbox, warm
     from grader.report import terminal
 
+    if os.environ.get("CI"):
+        sandbox.demand(weak_is_allowed=weak_sandbox)
     human = terminal.console(stderr=json_file == "-")
     with warm.children(), terminal.progress(quiet=quiet) as step:
         from grader import grade  # while the warm process starts

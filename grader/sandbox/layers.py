@@ -58,7 +58,7 @@ def layers() -> tuple[Layer, ...]:
 
 
 def _layer(name: str, reason: str | None) -> Layer:
-    reason = reason or _broken(name)
+    reason = reason or _broken((name,))
     return Layer(name, reason is None, reason or _detail(name))
 
 
@@ -73,15 +73,16 @@ def _detail(name: str) -> str:
     }[name]
 
 
-def _broken(name: str) -> str | None:
-    """How a child got past layer `name` alone, or None."""
+@functools.cache
+def _broken(names: tuple[str, ...]) -> str | None:
+    """How a child got past the layers `names` and no others, or None."""
     with scratch_directory() as scratch, tempfile.NamedTemporaryFile(prefix="grade-") as forbidden:
         confinement = Confinement(
             limits=PROBE_LIMITS,
             scratch=str(scratch),
             read=toolkit(),
             write=(str(scratch), *WRITABLE_DEVICES),
-            layers=(name,),
+            layers=names,
         )
         order = {**confinement.to_order(), "job": "grader.sandbox.probes:look"}
         request = {"forbidden": forbidden.name}
@@ -89,24 +90,26 @@ def _broken(name: str) -> str | None:
         exit_, heard = converse(pieces, confinement)
     if heard.last is None or heard.last[0] is not Kind.LAST:
         return exit_.detail or exit_.output.strip()[-200:] or f"its probe {exit_.cause}"
-    return _got_past(name, heard.last[1].header)
+    return _got_past(names, heard.last[1].header)
 
 
-def _got_past(name: str, found: dict[str, Any]) -> str | None:
-    signs = {
-        "bubblewrap": ("exists", "opened"),
-        "landlock": ("opened",),
-        "seccomp": ("connected", "forked"),
-        "seatbelt": ("opened", "connected", "forked"),
-    }
-    past = [sign for sign in signs[name] if found.get(sign) is not False]
-    return "its probe got through: " + ", ".join(past) if past else None
+SIGNS = {
+    "bubblewrap": ("exists", "opened"),
+    "landlock": ("opened",),
+    "seccomp": ("connected", "forked"),
+    "seatbelt": ("opened", "connected", "forked"),
+}
+
+
+def _got_past(names: tuple[str, ...], found: dict[str, Any]) -> str | None:
+    signs = [sign for name in names for sign in SIGNS[name] if found.get(sign) is not False]
+    return "its probe got through: " + ", ".join(signs) if signs else None
 
 
 def is_strong() -> bool:
     """Whether files, processes and network are closed: what a batch and CI ask for."""
-    on = {layer.name for layer in layers() if layer.on}
-    return "seatbelt" in on or {"landlock", "seccomp"} <= on
+    need = ("seatbelt",) if sys.platform == "darwin" else ("landlock", "seccomp")
+    return set(need) <= set(available()) and _broken(need) is None
 
 
 def demand(*, weak_is_allowed: bool = False) -> None:

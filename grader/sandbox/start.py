@@ -85,11 +85,14 @@ class Started:
     def ended(self) -> Ended | None:
         if self.result is None:
             pid = self.process.pid
-            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            if hasattr(os, "waitid"):  # not before Python 3.13 on macOS
+                if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                    return None
+                # Until it is waited for, its pid is nobody else's and so is the group's.
+                self.kill()
+            waited, status, use = os.wait4(pid, os.WNOHANG)
+            if not waited:
                 return None
-            # Until it is waited for, its pid is nobody else's and so is the group's.
-            self.kill()
-            _, status, use = os.wait4(pid, 0)
             code = os.waitstatus_to_exitcode(status)
             self.process.returncode = code  # Popen must not wait for it again
             if self.wrapped and code > SHELL_SIGNAL:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import socket
 import struct
@@ -27,6 +26,7 @@ from grader.sandbox.confine import Confinement
 from grader.sandbox.layers import available
 from grader.sandbox.paths import WRITABLE_DEVICES, toolkit
 from grader.sandbox.records import Limits
+from grader.sandbox.removal import remove_tree
 from grader.sandbox.start import spawn
 from grader.sandbox.supervise import Ended
 from grader.sandbox.usage import of_group
@@ -34,8 +34,7 @@ from grader.sandbox.warm_child import BORN, ENDED, READY
 
 START_SECONDS = 120.0
 CREDENTIALS = struct.Struct("3i")  # struct ucred of unix(7): pid, uid, gid
-# Linux only; socket has these names there.
-SO_PASSCRED, SCM_CREDENTIALS = 16, 2
+SO_PASSCRED, SCM_CREDENTIALS = 16, 2  # socket.h
 
 
 class WarmUnavailable(Exception):
@@ -71,10 +70,8 @@ class Forked:
             if (level, kind) == (socket.SOL_SOCKET, SCM_CREDENTIALS) and self.pid is None:
                 # The kernel says the pid as seen from here, whatever namespace the child is in.
                 self.pid = CREDENTIALS.unpack(data[: CREDENTIALS.size])[0]
-        if len(self.heard) >= BORN.size and self.pid is None:
-            self.pid = BORN.unpack_from(self.heard)[0]
-        if len(self.heard) >= BORN.size + ENDED.size:
-            code, cpu_seconds = ENDED.unpack_from(self.heard, BORN.size)
+        if len(self.heard) >= len(BORN) + ENDED.size:
+            code, cpu_seconds = ENDED.unpack_from(self.heard, len(BORN))
             self.result = Ended(code, cpu_seconds)
 
     def kill(self) -> None:
@@ -119,7 +116,7 @@ class Warm:
     ) -> None:
         with self._lock:
             self._stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_tree(self.folder)
 
     def serves(self, read: Sequence[str | Path], write: Sequence[str | Path]) -> bool:
         """Whether a child may be given these paths: inside bubblewrap others do not exist."""
@@ -136,8 +133,7 @@ class Warm:
         """
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
-        if sys.platform.startswith("linux"):
-            ours.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
+        ours.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
         with theirs:
             fds = [request_fd, reply_fd, output_fd, theirs.fileno()]
             with self._lock:
@@ -155,6 +151,8 @@ class Warm:
         socket.send_fds(self._control, [b"F"], fds)
 
     def _start(self) -> None:
+        if not sys.platform.startswith("linux"):
+            raise WarmUnavailable("forking without executing is not safe on this system")
         ours, theirs = socket.socketpair()
         confinement = Confinement(
             limits=Limits(processes=1),

@@ -91,3 +91,11 @@ def test_hostile_submission(path):
 def test_the_controls_are_there(folder):
     names = {path.stem for path in (HERE / folder).iterdir()}
     assert {"control_honest", "control_wrong"} <= names
+
+
+def test_the_page_names_every_attack_that_is_tried():
+    page = (Path(__file__).parents[2] / "docs" / "threats.md").read_text()
+    table = page[page.index("## Known hacks") : page.index("## Trying it")]
+    named = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row)}
+    tried = {path.stem for path in FILES} - {"control_honest", "control_wrong"}
+    assert named == tried

@@ -31,28 +31,32 @@ def test_every_layer_that_is_on_was_tried():
 def test_a_layer_that_does_not_hold_is_told():
     """A probe that gets through is believed over the quick question."""
     found = {"exists": True, "opened": True, "connected": True, "forked": False}
-    assert "opened" in LAYERS._got_past("landlock", found)
-    assert "connected" in LAYERS._got_past("seccomp", found)
+    assert "opened" in LAYERS._got_past(("landlock",), found)
+    assert "connected" in LAYERS._got_past(("seccomp",), found)
     held = {"exists": True, "opened": False, "connected": False, "forked": False}
-    assert LAYERS._got_past("landlock", held) is None
-    assert LAYERS._got_past("bubblewrap", held) is not None
-    assert LAYERS._got_past("landlock", {}) is not None
+    assert LAYERS._got_past(("landlock",), held) is None
+    assert LAYERS._got_past(("bubblewrap",), held) is not None
+    assert LAYERS._got_past(("landlock",), {}) is not None
 
 
 @pytest.mark.parametrize(
-    ("on", "strong"),
+    ("on", "got_past", "strong"),
     [
-        (("landlock", "seccomp"), True),
-        (("seatbelt",), True),
-        (("seccomp",), False),
-        (("bubblewrap", "seccomp"), False),
-        ((), False),
+        (("landlock", "seccomp"), None, True),
+        (("bubblewrap", "landlock", "seccomp"), None, True),
+        (("landlock", "seccomp"), "its probe got through: opened", False),
+        (("seccomp",), None, False),
+        (("bubblewrap", "seccomp"), None, False),
+        ((), None, False),
     ],
 )
-def test_weaker_than_landlock_is_refused_unless_asked(monkeypatch, on, strong):
-    names = ("process", "landlock", "seccomp", "bubblewrap", "seatbelt")
+def test_weaker_than_landlock_is_refused_unless_asked(monkeypatch, on, got_past, strong):
+    names = ("process", "landlock", "seccomp", "bubblewrap")
     found = tuple(LAYERS.Layer(name, name in on, "why not") for name in names)
     monkeypatch.setattr(LAYERS, "layers", lambda: found)
+    monkeypatch.setattr(LAYERS, "available", lambda: on)
+    monkeypatch.setattr(LAYERS, "_broken", lambda names: got_past)
+    monkeypatch.setattr(sys, "platform", "linux")
     assert LAYERS.is_strong() is strong
     LAYERS.demand(weak_is_allowed=True)
     if strong:
@@ -61,6 +65,26 @@ def test_weaker_than_landlock_is_refused_unless_asked(monkeypatch, on, strong):
         with pytest.raises(NotGradableError, match="expected Landlock") as raised:
             LAYERS.demand()
         assert "--weak-sandbox" in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("environment", "flags", "code"),
+    [({}, [], 1), ({"CI": "true"}, [], 3), ({"CI": "true"}, ["--weak-sandbox"], 1)],
+)
+def test_ci_demands_a_strong_sandbox(monkeypatch, tmp_path, environment, flags, code):
+    """A file that is refused: exit 1 says that it was looked at, 3 that nothing was."""
+    from grader import cli
+
+    monkeypatch.delenv("CI", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(LAYERS, "is_strong", lambda: False)
+    (tmp_path / "kernel.cu").write_bytes(b"\xff\xfe")
+    words = ["submit", "assignment3", str(tmp_path), "--out", str(tmp_path / "out"), *flags]
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    assert ended.value.code == code
+    assert (tmp_path / "out").exists() is (code == 1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="orders a Linux layer to fail")
