@@ -6,7 +6,7 @@
  * come twice: for one lane, and `_v32` for a warp's 32 lanes (destination may be the source).
  *
  * math.c      elementary functions       rounding.c  arithmetic in every rounding mode, exact fma
- * formats.c   f16 bf16 tf32 e4m3 e5m2    tensor.c    mma, wmma, ldmatrix, stmatrix
+ * formats.c   f16 bf16 e4m3 e5m2         tensor.c    mma, wmma, ldmatrix, stmatrix
  */
 #ifndef GRADER_DEVICE_MATH_H
 #define GRADER_DEVICE_MATH_H
@@ -49,16 +49,12 @@ static inline double canonical_f64(double x) {
 float vg_f16_to_f32(uint16_t h);
 float vg_bf16_to_f32(uint16_t h);
 uint16_t vg_f32_to_f16_rn(float x);
-uint16_t vg_f32_to_f16_rz(float x);
 uint16_t vg_f32_to_bf16_rn(float x);
-uint16_t vg_f32_to_bf16_rz(float x);
 
 /* a * b + c rounded once (rounding.c). */
 float vg_fma_f32(float a, float b, float c, int mode);
 double vg_fma_f64(double a, double b, double c, int mode);
-/* A double rounded once to the bits of a narrower format (rounding.c). */
-float vg_f64_to_f32(double x, int mode);
+/* A double rounded once to the bits of an f16 (rounding.c). */
 uint16_t vg_f64_to_f16(double x, int mode);
-uint16_t vg_f64_to_bf16(double x, int mode);
 
 #endif

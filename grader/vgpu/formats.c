@@ -1,18 +1,8 @@
-/* Narrow number formats: f16, bf16, tf32, e4m3, e5m2 and their conversions to and from f32.
+/* Narrow number formats: f16, bf16, e4m3, e5m2 and their conversions to and from f32.
  *
- * NaNs come out canonical. Branch-free integer arithmetic, so that clang makes vectors of the
- * `_v32` forms.
+ * NaNs come out canonical.
  */
 #include "device_math.h"
-
-#define NARROW_WARP(name)                                                                      \
-    void name##_v32(uint16_t *dst, const float *src) {                                         \
-        for (int i = 0; i < WARP; i++) dst[i] = name(src[i]);                                  \
-    }
-#define WIDEN_WARP(name)                                                                       \
-    void name##_v32(float *dst, const uint16_t *src) {                                         \
-        for (int i = 0; i < WARP; i++) dst[i] = name(src[i]);                                  \
-    }
 
 float vg_f16_to_f32(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, size = h & 0x7fff;
@@ -21,10 +11,8 @@ float vg_f16_to_f32(uint16_t h) {
     bits = size >= 0x7c00 ? 0x7f800000 : bits;
     return float_of_bits(size > 0x7c00 ? NAN_F32 : sign | bits);
 }
-WIDEN_WARP(vg_f16_to_f32)
 
 float vg_bf16_to_f32(uint16_t h) { return float_of_bits((h & 0x7fff) > 0x7f80 ? NAN_F32 : (uint32_t)h << 16); }
-WIDEN_WARP(vg_bf16_to_f32)
 
 uint16_t vg_f32_to_f16_rn(float x) {
     uint32_t bits = bits_of_float(x), size = bits & 0x7fffffff, sign = bits >> 16 & 0x8000;
@@ -35,42 +23,11 @@ uint16_t vg_f32_to_f16_rn(float x) {
     half = size >= 0x47800000 ? 0x7c00 : half;
     return (uint16_t)(size > 0x7f800000 ? NAN_F16 : sign | half);
 }
-NARROW_WARP(vg_f32_to_f16_rn)
-
-uint16_t vg_f32_to_f16_rz(float x) {
-    uint32_t bits = bits_of_float(x), size = bits & 0x7fffffff, sign = bits >> 16 & 0x8000;
-    uint32_t exponent = size >> 23, below = exponent < 113 ? 126 - exponent : 13;
-    uint32_t subnormal = ((size & 0x7fffff) | 0x800000) >> (below > 31 ? 31 : below);
-    uint32_t half = size < 0x38800000 ? subnormal : (size - (112u << 23)) >> 13;
-    half = size >= 0x47800000 ? 0x7bff : half;
-    half = size == 0x7f800000 ? 0x7c00 : half;
-    return (uint16_t)(size > 0x7f800000 ? NAN_F16 : sign | half);
-}
-NARROW_WARP(vg_f32_to_f16_rz)
 
 uint16_t vg_f32_to_bf16_rn(float x) {
     uint32_t bits = bits_of_float(x);
     uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
     return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? NAN_F16 : rounded);
-}
-NARROW_WARP(vg_f32_to_bf16_rn)
-
-uint16_t vg_f32_to_bf16_rz(float x) {
-    uint32_t bits = bits_of_float(x);
-    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? NAN_F16 : bits >> 16);
-}
-NARROW_WARP(vg_f32_to_bf16_rz)
-
-/* cvt.rna.tf32.f32 (ties away from zero) and cvt.rn.tf32.f32: the low 13 bits become zero. */
-float vg_f32_to_tf32_rna(float x) {
-    uint32_t bits = bits_of_float(x), size = bits & 0x7fffffff;
-    uint32_t rounded = (bits + 0x1000) & ~0x1fffu;
-    return float_of_bits(size > 0x7f800000 ? NAN_F32 : size == 0x7f800000 ? bits : rounded);
-}
-float vg_f32_to_tf32_rn(float x) {
-    uint32_t bits = bits_of_float(x), size = bits & 0x7fffffff;
-    uint32_t rounded = (bits + 0x0fff + (bits >> 13 & 1)) & ~0x1fffu;
-    return float_of_bits(size > 0x7f800000 ? NAN_F32 : rounded);
 }
 
 /* cvt.rn.satfinite.e4m3x2.f32 and e5m2x2, one element. e4m3 has no infinity (0x7f is NaN, 448 the

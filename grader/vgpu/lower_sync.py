@@ -269,6 +269,11 @@ def ldmatrix(lo: Lowering, i: Instruction) -> None:
         lo.set(o, v, i)
 
 
+def movmatrix(lo: Lowering, i: Instruction) -> None:
+    """`movmatrix.sync.aligned.m8n8.trans.b16`: the transpose of a fragment."""
+    _tensor(lo, i, "vg_movmatrix", [i.operands[1]], Vec((i.operands[0],)))
+
+
 def wmma(lo: Lowering, i: Instruction) -> None:
     """`wmma.load`, `wmma.store`, `wmma.mma` (9.7.14.3-9.7.14.5)."""
     from grader.vgpu.tensor import wmma_function, wmma_memory

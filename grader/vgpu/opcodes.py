@@ -32,6 +32,7 @@ OPCODES: dict[str, OpFunction] = {
     "bar": s.bar, "barrier": s.bar, "membar": s.fence, "fence": s.fence,
     "shfl": s.shfl, "vote": s.vote, "activemask": s.activemask, "match": s.match,
     "redux": s.redux, "elect": s.elect,
-    "mma": s.mma, "ldmatrix": s.ldmatrix, "stmatrix": s.ldmatrix, "wmma": s.wmma,
+    "mma": s.mma, "ldmatrix": s.ldmatrix, "stmatrix": s.ldmatrix,
+    "movmatrix": s.movmatrix, "wmma": s.wmma,
     "mbarrier": s.mbarrier, "call": s.call,
 }  # fmt: skip

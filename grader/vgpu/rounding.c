@@ -17,7 +17,6 @@ typedef struct {
 static const Format F64 = {53, 1023, 64, NAN_F64};
 static const Format F32 = {24, 127, 32, NAN_F32};
 static const Format F16 = {11, 15, 16, NAN_F16};
-static const Format BF16 = {8, 127, 16, NAN_F16};
 
 /* (-1)^negative * magnitude * 2^exponent; the lowest bit may stand for "and a little more". */
 typedef struct {
@@ -193,28 +192,13 @@ double vg_sqrt_f64(double a, int mode) { return double_of_bits(sqrt_to(F64, a, m
 
 /* ---- Conversions that round ---------------------------------------------------------------------- */
 
-float vg_f64_to_f32(double x, int mode) { return float_of_bits((uint32_t)convert_to(F32, x, mode)); }
 uint16_t vg_f64_to_f16(double x, int mode) { return (uint16_t)convert_to(F16, x, mode); }
-uint16_t vg_f64_to_bf16(double x, int mode) { return (uint16_t)convert_to(BF16, x, mode); }
 
 static uint64_t size_of(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
 float vg_s64_to_f32(int64_t x, int mode) { return float_of_bits((uint32_t)integer_to(F32, size_of(x), x < 0, mode)); }
 float vg_u64_to_f32(uint64_t x, int mode) { return float_of_bits((uint32_t)integer_to(F32, x, 0, mode)); }
 double vg_s64_to_f64(int64_t x, int mode) { return double_of_bits(integer_to(F64, size_of(x), x < 0, mode)); }
 double vg_u64_to_f64(uint64_t x, int mode) { return double_of_bits(integer_to(F64, x, 0, mode)); }
-uint16_t vg_s64_to_f16(int64_t x, int mode) { return (uint16_t)integer_to(F16, size_of(x), x < 0, mode); }
-uint16_t vg_u64_to_f16(uint64_t x, int mode) { return (uint16_t)integer_to(F16, x, 0, mode); }
-uint16_t vg_s64_to_bf16(int64_t x, int mode) { return (uint16_t)integer_to(BF16, size_of(x), x < 0, mode); }
-uint16_t vg_u64_to_bf16(uint64_t x, int mode) { return (uint16_t)integer_to(BF16, x, 0, mode); }
-
-/* ---- f16 and bf16 arithmetic, rounded once (fma.rn.f16, fma.rn.bf16, add.rn.f16 …) ---------------- */
-
-uint16_t vg_fma_f16(uint16_t a, uint16_t b, uint16_t c, int mode) {
-    return (uint16_t)fma_to(F16, vg_f16_to_f32(a), vg_f16_to_f32(b), vg_f16_to_f32(c), mode);
-}
-uint16_t vg_fma_bf16(uint16_t a, uint16_t b, uint16_t c, int mode) {
-    return (uint16_t)fma_to(BF16, vg_bf16_to_f32(a), vg_bf16_to_f32(b), vg_bf16_to_f32(c), mode);
-}
 
 /* ---- Directed rounding over a warp: rt_add_rz_f32, rt_fma_rm_f64, rt_cvt_rp_f32_s64 … ---------------- */
 
@@ -262,30 +246,4 @@ void rt_cvt_odd_f32_s64(float *dst, const int64_t *a) {
 }
 void rt_cvt_odd_f32_u64(float *dst, const uint64_t *a) {
     for (int i = 0; i < WARP; i++) dst[i] = integer_to_odd(a[i], 0);
-}
-
-/* ---- Round to nearest over a warp, without host fma ------------------------------------------------ */
-
-/* a * b + c of values whose product is exact in double, rounded to odd: an inexact sum is moved to
- * the neighbour with an odd last bit, after which a second rounding to at most 51 bits is right
- * (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008). The branch-free
- * error term is Knuth's TwoSum. */
-static inline double fma_to_odd(double a, double b, double c) {
-    double product = a * b, sum = product + c;
-    double of_c = sum - product;
-    double error = (product - (sum - of_c)) + (c - of_c);
-    uint64_t bits = bits_of_double(sum);
-    uint64_t inexact = (error < 0) | (error > 0); /* false for the NaN that infinities give */
-    uint64_t inwards = ((error < 0) != (sum < 0));
-    uint64_t odd = inexact & ~bits & 1;
-    bits += odd & ~inwards;
-    bits -= odd & inwards;
-    return double_of_bits(bits);
-}
-
-/* fma.rn.f32 */
-void vg_fmaf_v32(float *dst, const float *a, const float *b, const float *c) {
-    float lanes[WARP];
-    for (int i = 0; i < WARP; i++) lanes[i] = canonical((float)fma_to_odd(a[i], b[i], c[i]));
-    for (int i = 0; i < WARP; i++) dst[i] = lanes[i];
 }

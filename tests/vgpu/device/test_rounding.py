@@ -4,46 +4,15 @@ from __future__ import annotations
 
 import struct
 from fractions import Fraction
-from math import isqrt
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-# precision, smallest exponent of a unit in the last place, largest finite value
-FORMATS = {
-    "f16": (11, -24, Fraction(65504)),
-    "bf16": (8, -133, (2 - Fraction(1, 128)) * Fraction(2) ** 127),
-    "f32": (24, -149, (2 - Fraction(1, 2**23)) * Fraction(2) ** 127),
-    "f64": (53, -1074, (2 - Fraction(1, 2**52)) * Fraction(2) ** 1023),
-}
+from tests.vgpu.isa.exact import encode, rounded, sqrt
+
 MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
-
-
-def floor_log2(x: Fraction) -> int:
-    """The exponent e with 2^e <= x < 2^(e+1), for x > 0."""
-    e = x.numerator.bit_length() - x.denominator.bit_length()
-    return e if Fraction(2) ** e <= x else e - 1
-
-
-def round_exact(x: Fraction, form: str, mode: str) -> float:
-    """x != 0 rounded once to the format; infinities where the mode overflows to them."""
-    precision, lowest, largest = FORMATS[form]
-    size, negative = abs(x), x < 0
-    unit = Fraction(2) ** max(floor_log2(size) - precision + 1, lowest)
-    count, rest = divmod(size, unit)
-    away = (mode == "rp" and not negative) or (mode == "rm" and negative)
-    if mode == "rn":
-        up = rest * 2 > unit or (rest * 2 == unit and count % 2 == 1)
-    else:
-        up = away and rest > 0
-    rounded = (count + up) * unit
-    if rounded > largest:
-        result = float("inf") if mode == "rn" or away else float(largest)
-    else:
-        result = float(rounded)
-    return -result if negative else result
 
 
 def bits64(x: float) -> bytes:
@@ -82,7 +51,7 @@ def finite(*values: float) -> bool:
 
 def check(actual: float, exact: Fraction, form: str, mode: str, what: object) -> None:
     if exact:
-        assert bits64(actual) == bits64(round_exact(exact, form, mode)), what
+        assert bits64(actual) == bits64(rounded(exact, form, mode)), what
     else:
         assert actual == 0, what
 
@@ -136,13 +105,7 @@ def test_div_sqrt(device, form, data, mode):
     elif a == 0 or np.isinf(a):
         assert bits64(actual) == bits64(a)
     else:
-        # Scaled so that 200 bits of the root are integral, with a sticky bit for the rest.
-        x = Fraction(a) * Fraction(4) ** 1300
-        floor = isqrt(x.numerator * 4**200 // x.denominator)
-        exact = Fraction(floor, 2**200)
-        if exact * exact != x:
-            exact += Fraction(1, 2**201)
-        check(actual, exact / Fraction(2) ** 1300, form, mode, a)
+        assert bits64(actual) == bits64(sqrt(a, form, mode)), a
 
 
 @pytest.mark.parametrize("mode", list(MODES))
@@ -161,83 +124,29 @@ def test_signs_of_zero(device, mode):
 
 
 @settings(max_examples=500, deadline=None)
-@given(x=any_f64(), form=st.sampled_from(["f32", "f16", "bf16"]), mode=st.sampled_from(list(MODES)))
-def test_narrowing_of_f64(device, x, form, mode):
-    call = device.function(f"vg_f64_to_{form}", "f32" if form == "f32" else "u16", "f64", "int")
-    raw = call(x, MODES[mode])
-    if form == "f32":
-        actual = raw
-    elif form == "f16":
-        actual = float(np.uint16(raw).view(np.float16))
-    else:
-        actual = float((np.uint32(raw) << np.uint32(16)).view(np.float32))
+@given(x=any_f64(), mode=st.sampled_from(list(MODES)))
+def test_narrowing_of_f64(device, x, mode):
+    raw = device.function("vg_f64_to_f16", "u16", "f64", "int")(x, MODES[mode])
+    actual = float(np.uint16(raw).view(np.float16))
     if np.isnan(x):
-        assert np.isnan(actual) and (form == "f32" or raw == 0x7FFF)
+        assert raw == 0x7FFF
     elif np.isinf(x) or x == 0:
         assert bits64(actual) == bits64(x)
     else:
-        assert bits64(actual) == bits64(round_exact(Fraction(x), form, mode))
+        assert bits64(actual) == bits64(rounded(Fraction(x), "f16", mode))
 
 
 @settings(max_examples=400, deadline=None)
 @given(
     x=st.one_of(st.integers(-(2**63), 2**64 - 1), st.integers(-70000, 70000)),
-    form=st.sampled_from(["f32", "f64", "f16", "bf16"]),
+    form=st.sampled_from(["f32", "f64"]),
     mode=st.sampled_from(list(MODES)),
 )
 def test_integers_round_once(device, x, form, mode):
     kind = "s64" if x < 2**63 else "u64"
-    call = device.function(
-        f"vg_{kind}_to_{form}", form if form in ("f32", "f64") else "u16", kind, "int"
-    )
-    raw = call(x, MODES[mode])
-    actual = raw
-    if form == "f16":
-        actual = float(np.uint16(raw).view(np.float16))
-    elif form == "bf16":
-        actual = float((np.uint32(raw) << np.uint32(16)).view(np.float32))
-    expected = round_exact(Fraction(x), form, mode) if x else 0.0
+    actual = device.function(f"vg_{kind}_to_{form}", form, kind, "int")(x, MODES[mode])
+    expected = rounded(Fraction(x), form, mode) if x else 0.0
     assert bits64(actual) == bits64(expected)
-
-
-@settings(max_examples=500, deadline=None)
-@given(
-    words=st.tuples(*(st.integers(0, 65535),) * 3),
-    form=st.sampled_from(["f16", "bf16"]),
-    mode=st.sampled_from(list(MODES)),
-)
-def test_half_fma(device, words, form, mode):
-    array = np.array(words, np.uint16)
-    wide = array.view(np.float16).astype(np.float64)
-    if form == "bf16":
-        wide = (array.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
-    raw = device.function(f"vg_fma_{form}", "u16", "u16", "u16", "u16", "int")(*words, MODES[mode])
-    half = np.uint16(raw)
-    actual = (
-        half.view(np.float16)
-        if form == "f16"
-        else (np.uint32(raw) << np.uint32(16)).view(np.float32)
-    )
-    a, b, c = (float(v) for v in wide)
-    if not finite(a, b, c):
-        with np.errstate(all="ignore"):
-            expected = np.float64(a) * np.float64(b) + np.float64(c)
-        assert raw == 0x7FFF if np.isnan(expected) else float(actual) == expected
-        return
-    check(float(actual), Fraction(a) * Fraction(b) + Fraction(c), form, mode, (a, b, c))
-
-
-def test_warp_fma_matches_the_exact_one(device, baseline):
-    rng = np.random.default_rng(11)
-    a, b, c = (rng.integers(0, 2**32, 32 * 400, dtype=np.uint32).view(np.float32) for _ in range(3))
-    with np.errstate(all="ignore"):
-        c[::3] = -(a[::3] * b[::3])  # cancellation
-        c[1::3] = (a[1::3] * b[1::3]) * np.float32(2.0**-24)  # near ties
-    scalar = device.function("vg_fma_f32", "f32", "f32", "f32", "f32", "int")
-    expected = np.array([scalar(*map(float, v), 0) for v in zip(a, b, c, strict=True)], np.float32)
-    for build in (device, baseline):
-        actual = build.warps("vg_fmaf_v32", a, b, c)
-        np.testing.assert_array_equal(actual.view(np.uint32), expected.view(np.uint32))
 
 
 @pytest.mark.parametrize("mode", ["rz", "rm", "rp"])
@@ -257,13 +166,13 @@ def test_warp_forms_are_the_scalar_ones(device, form, mode):
         x = rng.integers(low, high, 32, dtype=integers)
         warp = device.warps(f"rt_cvt_{mode}_{form}_{kind}", x, out=dtype)
         for value, actual in zip(x, warp, strict=True):
-            assert float(actual) == round_exact(Fraction(int(value)), form, mode)
+            assert float(actual) == rounded(Fraction(int(value)), form, mode)
 
 
 @settings(max_examples=300, deadline=None)
 @given(x=st.one_of(st.integers(-(2**63), 2**63 - 1), st.integers(-140000, 140000)))
 def test_rounding_to_odd_leaves_one_rounding(device, x):
     odd = device.warps("rt_cvt_odd_f32_s64", np.full(32, x, np.int64))[0]
-    once = device.function("vg_s64_to_f16", "u16", "s64", "int")(x, 0)
+    once = encode(rounded(Fraction(x), "f16"), "f16") if x else 0
     twice = device.function("vg_f32_to_f16_rn", "u16", "f32")(float(odd))
     assert once == twice

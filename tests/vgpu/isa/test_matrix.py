@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grader.vgpu import Memory, launch
-from tests.vgpu.isa.harness import HEADER, compiled
+from tests.vgpu.isa.harness import HEADER, Op, compiled, run
 
 LANES = np.arange(32)
 GROUP, PLACE = LANES // 4, LANES % 4
@@ -156,6 +156,18 @@ ret; }}
         low, high = (matrix[GROUP, 2 * PLACE + k].astype(np.uint32) for k in (0, 1))
         np.testing.assert_array_equal(got[j], low | high << np.uint32(16))
     np.testing.assert_array_equal(memory.read(back).reshape(4, 8, 8), rows)
+
+
+def test_movmatrix_transposes():
+    matrix = np.random.default_rng(6).integers(0, 65536, (8, 8)).astype(np.uint16)
+
+    def fragment(x):
+        low, high = (x[GROUP, 2 * PLACE + k].astype(np.uint32) for k in (0, 1))
+        return low | high << np.uint32(16)
+
+    op = Op("movmatrix.sync.aligned.m8n8.trans.b16 {d}, {a};", "b32", ("b32",), lambda a: None)
+    out = run(op, [[int(word) for word in fragment(matrix)]])
+    np.testing.assert_array_equal(out, fragment(matrix.T))
 
 
 WMMA = r"""

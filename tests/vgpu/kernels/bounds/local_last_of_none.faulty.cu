@@ -8,5 +8,5 @@ extern "C" __global__ void k(const int* count, int* c, int n) {
     if (i >= n) return;
     int values[4] = {10, 20, 30, 40};
     for (int j = 0; j < 4; j++) values[j] += i;
-    c[i] = values[count[i] - 1];  //! out_of_bounds
+    c[i] = values[count[i] - 1];  //! out_of_bounds values
 }
