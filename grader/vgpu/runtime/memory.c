@@ -184,6 +184,17 @@ static void count_shared(Warp *w, Stat *S, u32 mask, u64 add, u32 size) {
   for (u32 p = 0; p < phases; p++) {
     u32 lanes = mask & (phases == 1 ? ALL : ((1u << per) - 1) << (p * per));
     if (!lanes) continue;
+    u64 low = ~0ull, high = 0;
+    for (u32 l = 0; l < LANES; l++) {
+      u64 on = 0 - (u64)(lanes >> l & 1), a = w->addr[l] >> 2;
+      low = (a | ~on) < low ? (a | ~on) : low;
+      high = (a & on) > high ? (a & on) : high;
+    }
+    if (high + (size + 3) / 4 - low <= 32) {
+      /* Words less than 32 apart lie in banks of their own. */
+      S->wavefronts++, S->ideal_wavefronts++;
+      continue;
+    }
     u64 words[128], highest = 0;
     u32 n = 0;
     LANE_LOOP(lanes, l) {
@@ -280,6 +291,10 @@ static inline void gather(Warp *w, u32 mask, const u8 *from, const u64 *addr, u6
                           u32 vec) {
 #define GATHER(T) { \
     T *out = (T *)w->scratch; \
+    if (mask == ALL && vec == 1) { \
+      for (u32 l = 0; l < LANES; l++) out[l] = *(const T *)(from + (addr[l] - minus)); \
+      break; \
+    } \
     LANE_LOOP(mask, l) { \
       const T *p = (const T *)(from + (addr[l] - minus)); \
       for (u32 v = 0; v < vec; v++) out[v * LANES + l] = p[v]; \
@@ -296,6 +311,17 @@ static inline void scatter(Warp *w, u32 mask, u8 *to, const u64 *addr, u64 minus
       for (u32 v = 0; v < vec; v++) p[v] = in[v * LANES + l]; \
     } }
   EACH_TYPE(elem, SCATTER)
+}
+
+/* Neighbours of one element each: one copy, whatever lanes of the run are active. */
+static inline void copy_run(Warp *w, u32 mask, const u8 *p, u32 elem) {
+  u32 f = (u32)__builtin_ctz(mask), last = 31 - (u32)__builtin_clz(mask);
+  memcpy((u8 *)w->scratch + f * elem, p, (last - f + 1) * elem);
+}
+
+static inline int unbroken(u32 mask) {
+  u32 run = mask >> __builtin_ctz(mask);
+  return !(run & (run + 1));
 }
 
 static inline void spread(Warp *w, const u8 *p, u32 elem, u32 vec) {
@@ -383,10 +409,11 @@ static inline Buffer *one_buffer(Launch *L, const u64 *addr, u32 mask, u32 size,
 }
 
 static inline int in_array(const Launch *L, const u64 *addr, u32 mask, u32 size, u64 add,
-                           u64 *minus) {
+                           int contiguous, u64 *minus) {
   /* All lanes inside one shared array and aligned: `*minus` turns an address into storage. */
   u64 low = ~0ull, high = 0, any = 0;
-  for (u32 l = 0; l < LANES; l++) {
+  if (contiguous) low = addr[__builtin_ctz(mask)], high = addr[31 - __builtin_clz(mask)], any = low;
+  for (u32 l = 0; l < LANES && !contiguous; l++) {
     u64 on = 0 - (u64)(mask >> l & 1);
     u64 a = addr[l];
     any |= a & on;
@@ -425,16 +452,17 @@ void rt_load(Warp *w, u32 mask, u32 site) {
       u32 f = (u32)__builtin_ctz(mask);
       const u8 *p = b->host + (w->addr[f] - b->base);
       if (same) spread(w, p, elem, vec);
-      else if (contiguous && mask == ALL && vec == 1) memcpy(w->scratch, p, 32 * elem);
+      else if (contiguous && vec == 1) copy_run(w, mask, p, elem);
       else gather(w, mask, b->host, w->addr, b->base, elem, vec);
       count_access(w, stat, mask, counted, 0, size, S->flags, 0, contiguous, same);
       return;
     }
   }
   u64 minus;
-  if ((space == SHARED || space == GENERIC) && in_array(L, w->addr, mask, size, add, &minus)) {
-    if (contiguous && mask == ALL && vec == 1)
-      memcpy(w->scratch, w->block->shared + (w->addr[0] - minus), 32 * elem);
+  if ((space == SHARED || space == GENERIC) && in_array(L, w->addr, mask, size, add, contiguous, &minus)) {
+    const u8 *p = w->block->shared + (w->addr[__builtin_ctz(mask)] - minus);
+    if (same) spread(w, p, elem, vec);
+    else if (contiguous && vec == 1) copy_run(w, mask, p, elem);
     else gather(w, mask, w->block->shared, w->addr, minus, elem, vec);
     count_access(w, stat, mask, SHARED, add, size, S->flags, 0, contiguous, same);
     return;
@@ -474,10 +502,12 @@ void rt_store(Warp *w, u32 mask, u32 site) {
     if (b && !(b->flags & READ_ONLY)) {
       u32 f = (u32)__builtin_ctz(mask);
       u64 offset = w->addr[f] - b->base;
-      if (contiguous && mask == ALL && vec == 1) memcpy(b->host + offset, w->scratch, 32 * elem);
+      if (contiguous && vec == 1 && unbroken(mask))
+        memcpy(b->host + offset, (u8 *)w->scratch + f * elem, (u32)__builtin_popcount(mask) * elem);
       else scatter(w, mask, b->host, w->addr, b->base, elem, vec);
       if (b->written) {
-        if (contiguous && mask == ALL) memset(b->written + offset, 1, 32 * size);
+        if (contiguous && unbroken(mask))
+          memset(b->written + offset, 1, (u32)__builtin_popcount(mask) * size);
         else LANE_LOOP(mask, l) memset(b->written + (w->addr[l] - b->base), 1, size);
       }
       count_access(w, stat, mask, GLOBAL, 0, size, S->flags, 1, contiguous, same);
@@ -485,9 +515,11 @@ void rt_store(Warp *w, u32 mask, u32 site) {
     }
   }
   u64 minus;
-  if ((space == SHARED || space == GENERIC) && in_array(L, w->addr, mask, size, add, &minus)) {
-    if (contiguous && mask == ALL && vec == 1)
-      memcpy(w->block->shared + (w->addr[0] - minus), w->scratch, 32 * elem);
+  if ((space == SHARED || space == GENERIC) && in_array(L, w->addr, mask, size, add, contiguous, &minus)) {
+    u32 f = (u32)__builtin_ctz(mask);
+    if (contiguous && vec == 1 && unbroken(mask))
+      memcpy(w->block->shared + (w->addr[f] - minus), (u8 *)w->scratch + f * elem,
+             (u32)__builtin_popcount(mask) * elem);
     else scatter(w, mask, w->block->shared, w->addr, minus, elem, vec);
     count_access(w, stat, mask, SHARED, add, size, S->flags, 1, contiguous, same);
     return;

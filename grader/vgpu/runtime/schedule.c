@@ -53,7 +53,7 @@ static void stop(Warp *w, u32 ended, u32 site, u32 lane) {
   for (u32 rest_##l = (mask), l; rest_##l && (l = (u32)__builtin_ctz(rest_##l), 1); rest_##l &= rest_##l - 1)
 
 static void set_pc(Warp *w, u32 mask, u32 block) {
-  LANE_LOOP(mask, l) w->pc[l] = block;
+  for (u32 l = 0; l < LANES; l++) w->pc[l] = mask >> l & 1 ? block : w->pc[l];
 }
 
 /* Lanes that left or went elsewhere although code that follows `block` on every path has run. */
@@ -121,7 +121,8 @@ static void barrier_complete(Block *B, u32 id) {
   for (u32 k = 0; k < B->nwarps; k++) {
     Warp *w = B->warps[k];
     u32 awake = 0;
-    LANE_LOOP(b->mask[k] & w->wait_barrier, l) if (w->barrier_id[l] == id) awake |= 1u << l;
+    for (u32 l = 0; l < LANES; l++) awake |= (u32)(w->barrier_id[l] == id) << l;
+    awake &= b->mask[k] & w->wait_barrier;
     w->wait_barrier &= ~awake;
     w->waiting = w->wait_barrier | w->wait_sync;
     w->barrier_result = result;
@@ -161,7 +162,7 @@ void rt_barrier(Warp *w, u32 mask, u32 site) {
     b->sync_seen = 1;
     w->wait_barrier |= mask;
     w->waiting |= mask;
-    LANE_LOOP(mask, l) w->barrier_id[l] = id;
+    for (u32 l = 0; l < LANES; l++) w->barrier_id[l] = mask >> l & 1 ? id : w->barrier_id[l];
   }
   if (kind >= 2) {
     u32 yes = w->scratch[2][lane] & mask;
@@ -274,7 +275,13 @@ void rt_table_branch(Warp *w, u32 mask, const u32 *table, u32 n) {
 enum Status { DONE, WAITING, YIELD, STOPPED };
 
 static void choose(Warp *w, u32 runnable) {
-  u32 best = ALL, after = ALL;
+  u32 best = ALL, after = ALL, first = w->pc[__builtin_ctz(runnable)], apart = 0;
+  for (u32 l = 0; l < LANES; l++) apart |= (w->pc[l] ^ first) & (0 - (runnable >> l & 1));
+  if (!apart) {
+    w->rotate = 0;
+    w->next = first, w->mask = runnable, w->pend = ALL;
+    return;
+  }
   LANE_LOOP(runnable, l) {
     u32 p = w->pc[l];
     if (p < best) best = p;
