@@ -13,15 +13,18 @@ Triton itself compiles for sm_80; its last stage hands over PTX where it would c
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from grader import cache
 from grader.languages import triton_ptx
 from grader.languages.triton_compile import ARCHITECTURE, PTX_VERSION, SCRATCH
 from grader.vgpu import (
@@ -85,7 +88,7 @@ class VirtualDriver:
 
     def launcher_cls(self, src: Any, metadata: Any) -> Callable[..., None]:
         """What Triton calls once per compiled kernel; the result launches it."""
-        return _Launcher(self, src, metadata)
+        return _Launcher(src, metadata)
 
     def get_current_target(self) -> Any:
         """An sm_80 card with warps of 32."""
@@ -187,10 +190,12 @@ class _Utils:
 
 
 class _Launcher:
-    """Launches one compiled kernel: turns Triton's arguments into those of its PTX entry."""
+    """Launches one compiled kernel: turns Triton's arguments into those of its PTX entry.
 
-    def __init__(self, driver: VirtualDriver, src: Any, metadata: Any) -> None:
-        self.driver = driver
+    Triton keeps it as long as the kernel, so it asks for the driver that is active at each launch.
+    """
+
+    def __init__(self, src: Any, metadata: Any) -> None:
         self.names = tuple(src.signature)
         self.types = tuple(src.signature.values())
         self.metadata = metadata
@@ -201,6 +206,9 @@ class _Launcher:
         _, function, _, launch_metadata, enter_hook, exit_hook, *arguments = everything[3:]
         if 0 in grid:
             return  # as Triton's own launcher
+        from triton.runtime.driver import driver
+
+        active: VirtualDriver = driver.active
         if enter_hook:
             enter_hook(launch_metadata)
         memory = Memory()
@@ -218,12 +226,11 @@ class _Launcher:
                 values,
                 shared=self.metadata.shared,
                 memory=memory,
-                checks=self.driver.checks,
+                checks=active.checks,
             )
         except LaunchError as error:
             raise RuntimeError(f"Triton Error [CUDA]: {error}") from None
-        tensors.copy_back()
-        self.driver.launches.append(
+        active.launches.append(
             Launched(
                 self.metadata.name,
                 grid,
@@ -284,12 +291,13 @@ def scalar(kind: str, value: Any) -> np.generic:
 class _Tensors:
     """The storages that a launch's tensors live in: each once, however many views of it there are.
 
-    A view may reach the whole of its storage, as on a GPU.
+    They are shared with the virtual GPU, not copied. A view may reach the whole of its storage, as
+    on a GPU.
     """
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self.storages: dict[int, tuple[Pointer, npt.NDArray[Any]]] = {}
+        self.storages: dict[int, Pointer] = {}
 
     def pointer(self, name: str, tensor: Any) -> Argument:
         """Where the tensor's first element lies on the virtual GPU; null for None and for empty."""
@@ -302,15 +310,9 @@ class _Tensors:
         if not host:
             return np.uint64(0)
         if host not in self.storages:
-            array = _storage(tensor)
-            self.storages[host] = (self.memory.allocate(array, name=name, access="inout"), array)
-        base: Pointer = self.storages[host][0]
+            self.storages[host] = self.memory.share(_storage(tensor), name=name)
+        base = self.storages[host]
         return replace(base, offset=base.offset + tensor.data_ptr() - host)
-
-    def copy_back(self) -> None:
-        """Bring what the kernel wrote back into the tensors."""
-        for pointer, array in self.storages.values():
-            array[...] = self.memory.read(pointer)
 
 
 def _storage(tensor: Any) -> npt.NDArray[Any]:
@@ -365,13 +367,19 @@ def activate(checks: Checks = "all") -> VirtualDriver:
     return mine
 
 
+@functools.cache
+def _mending() -> str:
+    """What tells our PTX from others in Triton's cache: how it is mended."""
+    return cache.key("grader", Path(triton_ptx.__file__).read_bytes())
+
+
 def _stages(*arguments: Any) -> tuple[str, str] | None:
     """Triton's hook on its stages: without arguments the cache key, else the stages to change.
 
     The last stage, ptxas, gives way to PTX with mended lines.
     """
     if not arguments:
-        return "grader", "grader"
+        return _mending(), _mending()
     stages = arguments[1]
     stages["cubin"] = lambda ptx, metadata: triton_ptx.mend_lines(ptx).encode()
     return None

@@ -16,7 +16,9 @@ _ENTRY = re.compile(r"\.visible\s+\.entry\s+([A-Za-z_$][\w$]*)\s*\(([^)]*)\)")
 _THREADS = re.compile(r"\.reqntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
 _ZERO = re.compile(r"^(\s*)mov\.[ub](16|32|64)\s+(%\w+),\s*0x0;\s*$")
 _GUARDED_LOAD = re.compile(r"^\s*@!?%\w+\s+ld\.global\b")
-_LIBRARY = re.compile(r"[/\\]triton[/\\]")
+_LIBRARY = re.compile(
+    r"[/\\]triton[/\\](language|experimental|tools)[/\\]|[/\\]_inductor[/\\]runtime[/\\]"
+)
 
 UNDEFINED = "__beyond_the_mask"
 """The never written local array that stands for the lanes a masked load leaves undefined."""

@@ -143,6 +143,21 @@ class Memory:
         self.buffers.append(storage)
         return Pointer(storage, array.dtype, array.shape)
 
+    def share(self, array: npt.NDArray[np.generic], *, name: str) -> Pointer:
+        """A buffer that is the memory of `array` (C order) itself: kernels write it in place.
+
+        What was written is not kept: `written` says nothing of it.
+        """
+        storage = Storage(
+            L.FIRST_BUFFER_SLOT + len(self.buffers),
+            array.reshape(-1).view(np.uint8),
+            name,
+            array.itemsize,
+            0,
+        )
+        self.buffers.append(storage)
+        return Pointer(storage, array.dtype, array.shape)
+
     def read(self, pointer: Pointer) -> npt.NDArray[np.generic]:
         """A copy of the buffer with its dtype and shape."""
         return pointer.storage.data.view(pointer.dtype).reshape(pointer.shape).copy()

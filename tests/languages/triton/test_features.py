@@ -17,9 +17,13 @@ import feature_kernels as k  # noqa: E402  (after the path; Triton reads its sou
 from grader.languages.triton_driver import virtual_gpu  # noqa: E402
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("triton")))
+
+
 @pytest.fixture
-def gpu(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+def gpu():
     with virtual_gpu() as device:
         yield device
     for run in device.launches:
@@ -267,3 +271,39 @@ def test_device_assert():
         with pytest.raises(RuntimeError, match="too large"):
             k.asserts[(1,)](x, 60, 64)
     assert [run.ended for run in gpu.launches] == ["finished", "assertion"]
+
+
+def test_views_share_a_storage_and_may_reach_all_of_it(gpu):
+    whole = torch.arange(8 * 128, dtype=torch.float32).reshape(8, 128)
+    k.softmax[(2,)](whole[2:], whole[4:], 128, 100, BLOCK=128)  # two views of one storage
+    expected = torch.softmax(torch.arange(512.0, 612.0), 0)
+    close(whole[2, :100], expected)
+    assert whole[2, 100:].tolist() == list(range(356, 384))
+    (fault,) = [f for f in gpu.launches[0].faults if f.severity != "note"] or [None]
+    assert fault is None
+
+
+def test_a_store_outside_a_tensor_changes_nothing_and_is_named():
+    x, out = torch.randn(256), torch.zeros(100)
+    with virtual_gpu("bounds") as gpu:
+        k.cached[(1,)](x, out, 256)
+    (fault,) = gpu.launches[0].faults
+    assert (fault.kind, fault.access, fault.buffer, fault.extent) == (
+        "out_of_bounds", "write", "out_ptr", 100,
+    )  # fmt: skip
+    assert fault.file.endswith("feature_kernels.py")
+    assert fault.line == next(
+        number
+        for number, line in enumerate(Path(k.__file__).read_text().splitlines(), start=1)
+        if 'cache_modifier=".cs"' in line
+    )
+    close(out, 2 * x[:100])
+
+
+def test_drivers_do_not_outlive_their_block():
+    x, out = torch.randn(256), torch.zeros(256)
+    with virtual_gpu() as first:
+        k.cached[(1,)](x, out, 256)
+    with virtual_gpu("bounds") as second:
+        k.cached[(1,)](x, out, 256)
+    assert (len(first.launches), len(second.launches)) == (1, 1)
