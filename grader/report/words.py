@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from grader.result import CaseResult, Fault, Result, Score, Timing, Verdict
 from grader.verdict import VERDICT_OF_FAULT
 
@@ -132,8 +134,13 @@ def reproduce(result: Result) -> str:
     return f"grade submit {result.assignment}" + (f" {name}" if name else "")
 
 
+_COMMAND = re.compile(r"(?<!\S)::(?=[A-Za-z])|##(?=\[)")
+"""What the runner of a workflow takes for a command, at the start of a line or anywhere."""
+
+
 def clean(text: str) -> str:
-    """Text of a student or compiler without control characters that a terminal would obey."""
-    return "".join(
+    """Text of a student or compiler without what a terminal or a workflow's runner would obey."""
+    printable = "".join(
         c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
     )
+    return _COMMAND.sub(lambda match: " ".join(match[0]), printable)

@@ -150,7 +150,7 @@ def test_planted_modules(folder):
         (folder / f"{name}.py").write_text("import os; os._exit(77)\n")
     result = graded(folder)
     assert result.verdict is Verdict.ACCEPTED
-    done = command(folder, folder.parent / "out", cwd=folder)
+    done = command(folder, folder.parent / "out", "--language", "cuda-c", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -166,13 +166,13 @@ def needs(name):
         pytest.skip(f"{name}: {reason}")
 
 
-def command(path, out, cwd=None):
+def command(path, out, *flags, cwd=None):
     """`grade submit`, as a workflow would run it."""
     root = Path(__file__).parents[2]
     code = f"import sys; sys.path.insert(0, {str(root)!r}); from grader.cli import main; main()"
     words = [sys.executable, "-P", "-c", code, "submit", str(root / "assignments" / ASSIGNMENT)]
     return subprocess.run(
-        [*words, str(path), "--out", str(out)],
+        [*words, str(path), "--out", str(out), *flags],
         cwd=cwd,
         env={**os.environ, "CI": "true", "GITHUB_ACTIONS": "true", "FORCE_COLOR": ""},
         capture_output=True,

@@ -61,7 +61,7 @@ def test_students_text_cannot_drive_the_terminal() -> None:
 def test_a_line_the_kernel_printed_is_no_ci_command() -> None:
     """The runner of GitHub Actions obeys lines that begin with :: after blanks."""
     lines = shown(results.out_of_bounds(), verbose=True).splitlines()
-    assert any("::error::" in line for line in lines)
+    assert any(": :error::" in line for line in lines)
     assert not any(line.strip().startswith("::") for line in lines)
 
 
