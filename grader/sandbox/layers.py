@@ -20,7 +20,8 @@ from grader.sandbox.paths import WRITABLE_DEVICES, toolkit
 from grader.sandbox.records import Limits
 from grader.sandbox.start import converse, scratch_directory
 
-PROBE_LIMITS = Limits(wall_seconds=20, cpu_seconds=20)
+# One process more: a layer that does not stop it must be seen to, not cut short.
+PROBE_LIMITS = Limits(wall_seconds=20, cpu_seconds=20, processes=1)
 
 
 @dataclass(frozen=True)

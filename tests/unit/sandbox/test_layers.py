@@ -26,6 +26,8 @@ def test_every_layer_that_is_on_was_tried():
         assert found["landlock"].on, found["landlock"].detail
         assert f"ABI {landlock.abi()}" in found["landlock"].detail
         assert found["seccomp"].on, found["seccomp"].detail
+    if LAYERS.missing().get("bubblewrap", "") is None:
+        assert found["bubblewrap"].on, found["bubblewrap"].detail
 
 
 def test_a_layer_that_does_not_hold_is_told():
