@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.languages.cuda_attempt import UNOPTIMISED, WITHOUT_PTXAS
 from grader.languages.nvrtc import compile_source, install_headers
 from grader.vgpu import Fault, Memory, Module, launch
 from tests.vgpu.kernels.kernel_case import (
@@ -29,6 +28,7 @@ from tests.vgpu.kernels.kernel_case import (
 FOLDER = Path(__file__).parent
 CASES = [read(path) for path in sorted(FOLDER.glob("*/*.cu"))]
 FUEL = 50_000_000
+BUILDS = {"optimised": "-lineinfo", "unoptimised": "-G"}
 
 
 def test_there_are_enough_of_both_kinds():
@@ -57,8 +57,9 @@ def runs_of(case: KernelCase) -> list[Run]:
     folder = install_headers() if "#include" in case.text else None
     include = [f"-I{folder}"] if folder else []
     runs = []
-    for build, options in (("optimised", WITHOUT_PTXAS), ("unoptimised", UNOPTIMISED)):
-        compiled = compile_source(case.text, case.path.name, [*options, *include])
+    shared = ("-arch=compute_80", "-std=c++17", "-D_CG_LIMIT_INCLUDED_DEPENDENCIES")
+    for build, option in BUILDS.items():
+        compiled = compile_source(case.text, case.path.name, [*shared, option, *include])
         assert compiled.ok, compiled.log
         kernel = Module.from_ptx(compiled.ptx).kernel("k")
         runs += [run_once(case, kernel, build, size) for size in case.launches]
