@@ -23,6 +23,7 @@ ENDED_BADLY = {
     "fuel": f"it used up its budget of instructions, {FUEL_MULTIPLE} times what the reference "
     f"kernel executes and at least {FUEL_FLOOR:,} per launch",
     "time": "it ran out of time",
+    "skipped": "not run, since a smaller case used up its budget of instructions",
 }
 
 
@@ -82,10 +83,12 @@ def _case(
         faults += missing
     faults = [_lowered(assignment, fault) for fault in faults]
     found = verdict.worst(
-        verdict.of_case("finished" if end in ("refused", "time") else end, faults, mismatch)
+        verdict.of_case(
+            "finished" if end in ("refused", "time", "skipped") else end, faults, mismatch
+        )
         for end in ended
     )
-    if "time" in ended:
+    if main.ended == "skipped" or "time" in ended:
         found = verdict.worst([found, Verdict.TIMED_OUT])
     if found is Verdict.TIMED_OUT:
         reason = next(ENDED_BADLY[end] for end in ended if end in ENDED_BADLY)

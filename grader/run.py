@@ -23,10 +23,11 @@ least a million. One thread that does the work of all needs some 32 times a good
 Order = Literal["forward", "reversed"]
 Checks = Literal["all", "bounds"]
 Ended = Literal[
-    "finished", "trap", "assertion", "fuel", "deadlock", "unsupported", "refused", "time"
+    "finished", "trap", "assertion", "fuel", "deadlock", "unsupported", "refused", "time", "skipped"
 ]
 """The engine's words, `refused` for a launch that CUDA would refuse, `time` for a net that caught
-what the instruction budget should have."""
+what the instruction budget should have, `skipped` for what was not run since it would use up its
+budget as well: another build of the case that did, or a large case after a small one that did."""
 
 
 class Argument(Record):
@@ -66,9 +67,10 @@ class Work:
     values: bool
     inputs: Inputs
     launches: tuple[Launched, ...]
-    checks: Literal["all", "bounds"]
+    checks: Checks
     fuel: int
-    order: Literal["forward", "reversed"] = "forward"
+    large: bool = False
+    order: Order = "forward"
 
     @property
     def elements(self) -> int:
@@ -158,6 +160,7 @@ def plan(
                     ),
                     checks="bounds" if case.large else "all",
                     fuel=fuel(case.name, name),
+                    large=case.large,
                     order=order,
                 )
             )

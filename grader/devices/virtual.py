@@ -87,6 +87,9 @@ def run(
         left = [[i] for i in range(len(works)) if i not in outcomes]
         for found in pool.map(lambda share: _run_share(works, share, alone=True), left):
             outcomes |= found
+    if any(outcomes[i].ended == "fuel" and not work.large for i, work in enumerate(works)):
+        # Whether a large one was started before is a matter of how many children there were.
+        outcomes |= {i: Run("skipped") for i, work in enumerate(works) if work.large}
     return [outcomes[i] for i in range(len(works))]
 
 
@@ -190,6 +193,7 @@ def _request(works: Sequence[Work], share: Sequence[int]) -> tuple[dict[str, Any
             {
                 "work": i,
                 "case": work.case,
+                "large": work.large,
                 "values": work.values,
                 "checks": work.checks,
                 "fuel": work.fuel,

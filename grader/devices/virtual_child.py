@@ -51,9 +51,8 @@ def run_job(request: dict[str, Any], blobs: list[bytes]) -> Generator[Answered, 
     spent: set[str] = set()
     for work in request["works"]:
         started = time.perf_counter()
-        if work["case"] in spent:
-            # The verdict is decided; another build would use up its budget as well.
-            answer: Answered = not_run("fuel"), []
+        if work["case"] in spent or (work["large"] and spent):
+            answer: Answered = _Total(0).answer("skipped", ""), []
         else:
             answer = run(work, blobs, request["printed_characters"])
         header, outputs = answer
@@ -110,11 +109,6 @@ def run(work: dict[str, Any], blobs: list[bytes], printed_characters: int) -> An
             outputs.append(np.ascontiguousarray(memory.read(pointer)).tobytes())
             outputs.append(np.packbits(memory.written(pointer).reshape(-1)).tobytes())
     return {**total.answer(total.ended, total.reason), "outputs": names}, outputs
-
-
-def not_run(ended: str) -> dict[str, Any]:
-    """The answer for a work whose case has ended so on another build already."""
-    return _Total(0).answer(ended, "")
 
 
 def use_cache(root: str) -> bool:

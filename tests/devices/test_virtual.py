@@ -133,3 +133,21 @@ def test_outputs_of_another_size_are_an_error_of_ours(
     header, _ = answer(works)
     with pytest.raises(InternalError):
         virtual._outcome(works, list(range(len(works))), header, blobs)
+
+
+def test_a_large_case_is_not_run_once_a_small_one_used_up_its_budget(
+    works: list[Work], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it was started before depends on the number of children; what is said does not."""
+
+    def answered(works: list[Work], share: list[int], **_: bool) -> dict[int, virtual.Run]:
+        return {
+            i: virtual.Run("fuel" if works[i].case == "a thousand" else "finished") for i in share
+        }
+
+    monkeypatch.setattr(virtual, "_run_share", answered)
+    for jobs in (1, 2):
+        found = {w.case: r.ended for w, r in zip(works, virtual.run(works, jobs=jobs), strict=True)}
+        assert found["a thousand"] == "fuel"
+        assert found["a million"] == "skipped"
+        assert found["one element"] == "finished"

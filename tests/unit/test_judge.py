@@ -89,6 +89,7 @@ def test_an_element_nobody_wrote_is_a_wrong_answer_even_with_the_right_number(ta
         ("trap", Verdict.CRASHED),
         ("fuel", Verdict.TIMED_OUT),
         ("time", Verdict.TIMED_OUT),
+        ("skipped", Verdict.TIMED_OUT),
         ("deadlock", Verdict.BAD_BARRIER),
         ("unsupported", Verdict.NOT_GRADABLE),
         ("refused", Verdict.BAD_HOST_CALL),
@@ -105,6 +106,7 @@ def test_how_it_ended_decides_and_half_done_outputs_are_not_compared(
 
 def test_what_the_build_for_checking_cannot_execute_says_nothing(task: Task) -> None:
     assert judged(task, right(task), Run("unsupported", "dp4a")).verdict is Verdict.ACCEPTED
+    assert judged(task, right(task), Run("skipped")).verdict is Verdict.ACCEPTED
     assert judged(task, right(task), Run("trap")).verdict is Verdict.CRASHED
 
 
