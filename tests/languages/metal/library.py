@@ -22,13 +22,15 @@ def evaluate(
     inputs: dict[str, tuple[str, np.ndarray]],
     *,
     before: str = "",
+    locals_: str = "",
     threads: int = 0,
     optimised: bool = True,
 ) -> list[np.ndarray]:
     """The value of each expression in every thread, of the scalar type `result`.
 
     `inputs` gives each name a Metal type and an array with a row per thread; the expressions use
-    the name as a value of that type. `before` stands in front of the kernel.
+    the name as a value of that type. `before` stands in front of the kernel, `locals_` in
+    front of the expressions.
     """
     count = next(iter(inputs.values()))[1].shape[0] if inputs else threads
     block = threads or min(count, 256)
@@ -42,7 +44,7 @@ def evaluate(
         f"#include <metal_stdlib>\nusing namespace metal;\n{before}\n"
         f"kernel void k({declared}device {result}* out [[buffer({len(inputs)})]], "
         "uint i [[thread_position_in_grid]]) {\n"
-        f"  if (i >= {count}) return;\n{values}{outputs}}}\n"
+        f"  if (i >= {count}) return;\n{values}  {locals_}\n{outputs}}}\n"
     )
     variant = accepted(text).variants[0 if optimised else 1]
     out = np.zeros((len(expressions), count), DTYPES[result])
