@@ -109,6 +109,7 @@ def build_job(
             [Contract.model_validate(contract) for contract in request["contracts"]],
             headers=request["headers"],
             kernels=request["kernels"],
+            precompiled=request["precompiled"],
         )
         reply = _Reply(builds=builds, artefact=artefact)
     except NotGradableError as error:
@@ -128,6 +129,11 @@ def _ask(request: dict[str, Any]) -> tuple[_Reply, bool]:
 
     program = metal_clang.compiler()
     reading = [metal_clang.HEADERS, *([program.parent] if program else [])]
+    library = cache.root() / NAME / f"library-{_library()}"
+    precompiled = metal_clang.precompile(library)
+    if precompiled:
+        reading.append(library)
+    request = {**request, "precompiled": str(library) if precompiled else None}
     reply = sandbox.call(_JOB, request, limits=LIMITS, read=reading)
     if reply.exit.cause == "refused":
         raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
@@ -175,7 +181,8 @@ def _library() -> str:
     here = Path(__file__).parent
     files = sorted([*metal_clang.HEADERS.rglob("*"), *here.glob("metal*.py")])
     files = [path for path in files if path.is_file()]
-    return cache.key(*(data for path in files for data in (path.name, path.read_bytes())))
+    place = [metal_clang.version(), str(metal_clang.HEADERS)]
+    return cache.key(*place, *(data for path in files for data in (path.name, path.read_bytes())))
 
 
 def _remembered(data: bytes) -> _Reply | None:

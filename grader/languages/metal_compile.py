@@ -57,6 +57,7 @@ MATHS = "maths mode: fast (Metal's default)"
 THREADGROUP_BYTES = 32768
 """The most threadgroup memory a threadgroup has (Metal feature set tables, Apple 4 and later)."""
 
+_INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<metal_stdlib>", re.MULTILINE)
 _SHARED = re.compile(r"^\s*\.shared \.align \d+ \.b8 [\w$]+\[(\d+)\];", re.MULTILINE)
 _ENTRY = re.compile(r"^\.visible \.entry ([\w$]+)\(", re.MULTILINE)
 
@@ -96,10 +97,12 @@ def compile_submission(
     *,
     headers: Mapping[str, str],
     kernels: Sequence[str] = (),
+    precompiled: str | None = None,
 ) -> tuple[tuple[Build, ...], Artefact | None]:
     """The builds of a submission and what a device runs; works in the current directory.
 
-    Without contracts every kernel of the file is an entry, or those that `kernels` names. Raises
+    Without contracts every kernel of the file is an entry, or those that `kernels` names;
+    `precompiled` is a folder with the library as `metal_clang.precompile` makes it. Raises
     NotGradableError for a construct that no device here has.
     """
     started = time.perf_counter()
@@ -139,7 +142,8 @@ def compile_submission(
         ]
     entries = [] if problems else _entries(contracts, kernels, reading)
     mentioned = [n for n in values if any(re.search(rf"\b{n}\b", blank(t)) for t in files.values())]
-    return _compile(submission, entries, problems, mentioned)
+    library = Path(precompiled) if precompiled and _INCLUDED.search(blank(text)) else None
+    return _compile(submission, entries, problems, mentioned, library)
 
 
 def _compile(
@@ -147,12 +151,13 @@ def _compile(
     entries: Sequence[Entry],
     problems: Sequence[Diagnostic],
     constants: Sequence[str],
+    library: Path | None,
 ) -> tuple[tuple[Build, ...], Artefact | None]:
     name = submission.file_name
     wrapper = wrapper_text(entries, constants) if entries and not problems else ""
     for file, edited in submission.edited.items():
         _write(file, edited.text + (wrapper if file == name else ""))
-    code, strict = compile_text(name)
+    code, strict = compile_text(name, library)
     edits = {file: edited.edits for file, edited in submission.edited.items()}
     found = list(diagnostics(code.log, name, edits))
     if not code.ok and constants:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
+import shutil
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
-from grader.languages import Artefact, Contract, Parameter
+from grader.languages import Artefact, Contract, Parameter, metal_clang
 from grader.languages.metal_compile import compile_submission
 from grader.result import Build, Diagnostic
 
@@ -42,12 +46,23 @@ VEC_ADD = contract(
 )
 
 
+@functools.cache
+def _library() -> str:
+    """The library, parsed once for all tests of a process."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    assert metal_clang.precompile(Path(folder))
+    return folder
+
+
 def compiled(
     text: str, *contracts: Contract, headers: dict[str, str] | None = None
 ) -> tuple[tuple[Build, ...], Artefact | None]:
     """Compile in this process, in a folder of its own; without contracts every kernel."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        return compile_submission(text, "kernel.metal", contracts, headers=headers or {})
+        return compile_submission(
+            text, "kernel.metal", contracts, headers=headers or {}, precompiled=_library()
+        )
 
 
 def accepted(text: str, *contracts: Contract) -> Artefact:

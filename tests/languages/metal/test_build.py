@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from grader.errors import NotGradableError
 from grader.languages import metal
+from grader.languages.metal_compile import compile_submission
 from tests.languages.metal.sources import KERNEL, VEC_ADD, accepted, body, compiled, errors
 
 
@@ -41,6 +43,7 @@ def test_the_request_and_the_reply_are_plain_json(
         "contracts": [VEC_ADD.model_dump()],
         "headers": {},
         "kernels": [],
+        "precompiled": None,
     }
     reply, blobs = metal.build_job(json.loads(json.dumps(request)), [])
     assert json.loads(json.dumps(reply)) == reply
@@ -153,3 +156,17 @@ def test_a_namespace_of_the_file_may_be_called_metal_too() -> None:
     )
     text = text.replace("A[i]", "c10::metal::pair<float2>(A[i]).x", 1)
     assert accepted(text, VEC_ADD).variants[0].entries == {"vec_add": "vec_add"}
+
+
+def test_the_library_parsed_beforehand_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = KERNEL.replace("A[i] + B[i]", "sin(A[i]) + dot(float2(A[i]), float2(B[i], 1))")
+    _, artefact = compile_submission(text, "kernel.metal", (VEC_ADD,), headers={})
+    assert artefact == accepted(text, VEC_ADD)
+
+
+def test_without_the_include_there_is_no_library() -> None:
+    found = errors(body("  a[i] = sin(b[i]);").replace("#include <metal_stdlib>", ""))
+    assert found
