@@ -1,0 +1,16 @@
+# expect: verdict=build_failed
+# n is a parameter.
+
+import triton
+import triton.language as tl
+
+BLOCK = 256
+
+
+@triton.jit
+def vec_add(a_ptr, b_ptr, c_ptr, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < 1000
+    a = tl.load(a_ptr + offs, mask=mask)
+    b = tl.load(b_ptr + offs, mask=mask)
+    tl.store(c_ptr + offs, a + b, mask=mask)

@@ -1,0 +1,13 @@
+// expect: verdict=build_failed
+// The output is in the constant address space.
+
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vec_add(device const float* A [[buffer(0)]], device const float* B [[buffer(1)]],
+                    constant float* C [[buffer(2)]], constant uint& N [[buffer(3)]],
+                    uint i [[thread_position_in_grid]]) {
+    if (i < N) {
+        C[i] = A[i] + B[i];
+    }
+}

@@ -1,0 +1,17 @@
+# expect: verdict=out_of_bounds
+# expect: kind=out_of_bounds line=15 access=read buffer=A
+# expect: kind=out_of_bounds line=17 access=write buffer=C
+# Every element of the block is taken to exist.
+
+import triton
+import triton.language as tl
+
+BLOCK = 256
+
+
+@triton.jit
+def vec_add(a_ptr, b_ptr, c_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    a = tl.load(a_ptr + offs)
+    b = tl.load(b_ptr + offs)
+    tl.store(c_ptr + offs, a + b)

@@ -1,0 +1,14 @@
+// expect: verdict=wrong_answer
+// expect: kind=unwritten buffer=C
+// The position in the threadgroup: every group does the first elements and nobody the rest.
+
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vec_add(device const float* A [[buffer(0)]], device const float* B [[buffer(1)]],
+                    device float* C [[buffer(2)]], constant uint& N [[buffer(3)]],
+                    uint i [[thread_position_in_threadgroup]]) {
+    if (i < N) {
+        C[i] = A[i] + B[i];
+    }
+}

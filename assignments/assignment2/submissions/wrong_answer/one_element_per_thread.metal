@@ -1,0 +1,14 @@
+// expect: verdict=wrong_answer
+// expect: kind=mismatch buffer=y
+// No loop: what lies beyond the number of threads stays as it was.
+
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void saxpy(constant uint& n [[buffer(0)]], constant float& a [[buffer(1)]],
+                  device const float* x [[buffer(2)]], device float* y [[buffer(3)]],
+                  uint i [[thread_position_in_grid]], uint threads [[threads_per_grid]]) {
+    if (i < n) {
+        y[i] = a * x[i] + y[i];
+    }
+}

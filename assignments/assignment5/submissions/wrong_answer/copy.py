@@ -1,0 +1,17 @@
+# expect: verdict=wrong_answer
+# expect: kind=mismatch buffer=output
+# Moves every element to where it already is in memory.
+
+import triton
+import triton.language as tl
+
+TILE = 32
+
+
+@triton.jit
+def transpose(input_ptr, output_ptr, rows, cols, TILE: tl.constexpr):
+    c = tl.program_id(0) * TILE + tl.arange(0, TILE)
+    r = tl.program_id(1) * TILE + tl.arange(0, TILE)
+    mask = (r[:, None] < rows) & (c[None, :] < cols)
+    tile = tl.load(input_ptr + r[:, None] * cols + c[None, :], mask=mask)
+    tl.store(output_ptr + r[:, None] * cols + c[None, :], tile, mask=mask)

@@ -1,0 +1,12 @@
+// Vector addition: one thread per element, and a guard for the threads that have none.
+
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void vec_add(device const float* A [[buffer(0)]], device const float* B [[buffer(1)]],
+                    device float* C [[buffer(2)]], constant uint& N [[buffer(3)]],
+                    uint i [[thread_position_in_grid]]) {
+    if (i < N) {
+        C[i] = A[i] + B[i];
+    }
+}

@@ -1,0 +1,23 @@
+// Assignment 5, Metal: output[c][r] = input[r][c].
+//
+// A threadgroup of TILE by BLOCK_ROWS threads owns a tile of TILE by TILE elements.
+//
+// Try it:   grade submit assignment5
+
+#include <metal_stdlib>
+using namespace metal;
+
+constant constexpr uint TILE = 32;
+constant constexpr uint BLOCK_ROWS = 8;
+
+kernel void transpose(device const float* input [[buffer(0)]], device float* output [[buffer(1)]],
+                      constant uint& rows [[buffer(2)]], constant uint& cols [[buffer(3)]],
+                      uint2 group [[threadgroup_position_in_grid]],
+                      uint2 thread_at [[thread_position_in_threadgroup]]) {
+    // One element per thread. There are four times as many elements as threads.
+    uint c = group.x * TILE + thread_at.x;
+    uint r = group.y * TILE + thread_at.y;
+    if (r < rows && c < cols) {
+        output[c * rows + r] = input[r * cols + c];
+    }
+}
