@@ -277,12 +277,13 @@ def ld(lo: Lowering, i: Instruction) -> None:
     values = []
     for k, target in enumerate(targets):
         v = get_bytes(lo, 32 * n * k, INT_OF_BYTES[n])
-        values.append((target, V(v.t, v.n, v.u, _loaded_shadow(lo, n, k))))
+        values.append((target, V(v.t, v.n, v.u, loaded_shadow(lo, n, k))))
     for target, v in values:
         lo.set(target, v, i, signed(t))
 
 
-def _loaded_shadow(lo: Lowering, n: int, k: int) -> Shadow | None:
+def loaded_shadow(lo: Lowering, n: int, k: int) -> Shadow | None:
+    """Which bytes of element `k` (of `n` bytes) the runtime found undefined."""
     if not lo.shadow:
         return None
     at = lo.ptr(L.W_SCRATCH + 128 * SHADOW_ROW + 4 * n * k)
@@ -307,12 +308,13 @@ def st(lo: Lowering, i: Instruction) -> None:
     for k, source in enumerate(sources):
         v = _store_value(lo, source, INT_OF_BYTES[n], t)
         put_bytes(lo, 32 * n * k, v)
-        _store_shadow(lo, v, n, k)
+        store_shadow(lo, v, n, k)
     site = lo.site(i, "store", space=space, elem_bytes=n, vector=vector, flags=flags_of(i))
     lo.runtime("rt_store", site, lo.active(i))
 
 
-def _store_shadow(lo: Lowering, v: V, n: int, k: int) -> None:
+def store_shadow(lo: Lowering, v: V, n: int, k: int) -> None:
+    """Tell the runtime which bytes of element `k` (of `n` bytes) are undefined."""
     if not lo.shadow:
         return
     at = lo.ptr(L.W_SCRATCH + 128 * SHADOW_ROW + 4 * n * k)

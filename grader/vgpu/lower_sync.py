@@ -13,9 +13,11 @@ from grader.vgpu.lower_memory import (
     address,
     flags_of,
     get_bytes,
+    loaded_shadow,
     put_address,
     put_bytes,
     space_of,
+    store_shadow,
 )
 from grader.vgpu.program import Unsupported
 from grader.vgpu.ptx import TYPE_BYTES, Imm, Instruction, NotReg, Operand, Pair, Sink, Sym, Vec
@@ -260,13 +262,16 @@ def ldmatrix(lo: Lowering, i: Instruction) -> None:
     )
     if store:
         for k, o in enumerate(_items(regs)):
-            lo.put(8 + k, lo.read(o, "i32"))
+            v = lo.read(o, "i32")
+            lo.put(8 + k, v)
+            store_shadow(lo, v, 4, k)
         lo.runtime("rt_stmatrix", site)
         return
     lo.runtime("rt_ldmatrix", site)
     values = [lo.get(8 + k, "i32") for k in range(number)]
-    for o, v in zip(_items(regs), values, strict=True):
-        lo.set(o, v, i)
+    shadows = [loaded_shadow(lo, 4, k) for k in range(number)]
+    for o, v, s in zip(_items(regs), values, shadows, strict=True):
+        lo.set(o, V(v.t, v.n, v.u, s), i)
 
 
 def movmatrix(lo: Lowering, i: Instruction) -> None:

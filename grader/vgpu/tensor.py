@@ -282,7 +282,7 @@ class _Access:
     def read(self, parts: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]], n: int) -> V:
         """One register from its elements, lowest first."""
         from grader.vgpu.emit import INT_OF_BYTES
-        from grader.vgpu.lower_memory import _loaded_shadow, get_bytes
+        from grader.vgpu.lower_memory import get_bytes, loaded_shadow
 
         lo, e = self.lo, self.lo.e
         total: V | None = None
@@ -290,7 +290,7 @@ class _Access:
         for k, (row, column) in enumerate(parts):
             lo.runtime("rt_load", self._address(row, column, n), lo.mask)
             v = get_bytes(lo, 0, INT_OF_BYTES[n])
-            v = type(v)(v.t, v.n, v.u, _loaded_shadow(lo, n, 0))
+            v = type(v)(v.t, v.n, v.u, loaded_shadow(lo, n, 0))
             sources.append(v)
             if len(parts) > 1:
                 wide = e.resize(v, "i32")
@@ -308,7 +308,7 @@ class _Access:
     ) -> None:
         """One register to its elements, lowest first."""
         from grader.vgpu.emit import INT_OF_BYTES
-        from grader.vgpu.lower_memory import _store_shadow, put_bytes
+        from grader.vgpu.lower_memory import put_bytes, store_shadow
 
         lo, e = self.lo, self.lo.e
         whole = lo.read(operand, INT_OF_BYTES[max(4, n)])
@@ -318,7 +318,7 @@ class _Access:
             part = whole if len(parts) == 1 else lo.with_shadow(part, whole)
             site = self._address(row, column, n)
             put_bytes(lo, 0, part)
-            _store_shadow(lo, part, n, 0)
+            store_shadow(lo, part, n, 0)
             lo.runtime("rt_store", site, lo.mask)
 
 

@@ -15,8 +15,11 @@ static int shadow_atomic(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32
 static u32 shadow_copy_source(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size);
 static void shadow_copy_begin(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size, u32 bad);
 static void shadow_copy_end(Warp *w, u32 lane, u32 site, u32 offset, u32 size);
-static u32 shadow_row_read(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size);
-static void shadow_row_write(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size);
+static void shadow_row_read(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u8 *undefined);
+static void shadow_row_write(Warp *w, u32 lane, u32 site, const Place *P, u64 a,
+                             const u8 *undefined);
+static void shadow_fragment(Warp *w, const u32 *fragment, u32 count);
+static void fragment_shadow(Warp *w, u32 *fragment, u32 count);
 
 #define SHARED_ID 0x40000000u
 #define LOCAL_ID 0x80000000u
@@ -750,8 +753,8 @@ void vg_stmatrix(u32 *rows, const u32 *s, int count, int trans);
 void rt_ldmatrix(Warp *w, u32 mask, u32 site) {
   const Site *S = &w->launch->sites[site];
   u32 count = S->vector & 15, lanes = count == 4 ? ALL : (1u << (8 * count)) - 1;
-  u32 rows[4][LANES];
-  memset(rows, 0, sizeof rows);
+  u32 rows[4][LANES], undefined[4][LANES];
+  memset(rows, 0, sizeof rows), memset(undefined, 0, sizeof undefined);
   LANE_LOOP(lanes & mask, l) {
     Place P;
     u64 a = w->addr[l] + (S->space == SHARED ? BASE(SHARED_SLOT) : 0);
@@ -761,20 +764,33 @@ void rt_ldmatrix(Warp *w, u32 mask, u32 site) {
       for (u32 k = 0; k < 4; k++) rows[k][l] = 0x7fff7fff;
       continue;
     }
-    if (w->launch->checks && shadow_row_read(w, l, site, &P, a, 16))
-      report(w, UNINITIALISED, ERROR, site, l, READ, P.space, P.buffer, a, 16, 1);
+    if (w->launch->checks) {
+      u8 bytes[16];
+      shadow_row_read(w, l, site, &P, a, bytes);
+      for (u32 k = 0; k < 4; k++) memcpy(&undefined[k][l], bytes + 4 * k, 4);
+    }
     for (u32 k = 0; k < 4; k++) memcpy(&rows[k][l], P.p + 4 * k, 4);
   }
   vg_ldmatrix(&w->scratch[8][0], &rows[0][0], (int)count, S->vector >> 4 & 1);
+  if (w->launch->checks) {
+    u32 fragment[4][LANES];
+    vg_ldmatrix(&fragment[0][0], &undefined[0][0], (int)count, S->vector >> 4 & 1);
+    shadow_fragment(w, &fragment[0][0], count);
+  }
   count_access(w, &w->launch->stats[site], lanes & mask, SHARED, 0, 16, 0, 0, 0, 0);
 }
 
 void rt_stmatrix(Warp *w, u32 mask, u32 site) {
   const Site *S = &w->launch->sites[site];
   u32 count = S->vector & 15, lanes = count == 4 ? ALL : (1u << (8 * count)) - 1;
-  u32 rows[4][LANES];
-  memset(rows, 0, sizeof rows);
+  u32 rows[4][LANES], undefined[4][LANES];
+  memset(rows, 0, sizeof rows), memset(undefined, 0, sizeof undefined);
   vg_stmatrix(&rows[0][0], &w->scratch[8][0], (int)count, S->vector >> 4 & 1);
+  if (w->launch->checks) {
+    u32 fragment[4][LANES];
+    fragment_shadow(w, &fragment[0][0], count);
+    vg_stmatrix(&undefined[0][0], &fragment[0][0], (int)count, S->vector >> 4 & 1);
+  }
   LANE_LOOP(lanes & mask, l) {
     Place P;
     u64 a = w->addr[l] + (S->space == SHARED ? BASE(SHARED_SLOT) : 0);
@@ -783,7 +799,11 @@ void rt_stmatrix(Warp *w, u32 mask, u32 site) {
       trouble(w, t, site, l, WRITE, &P, a, 16);
       continue;
     }
-    if (w->launch->checks) shadow_row_write(w, l, site, &P, a, 16);
+    if (w->launch->checks) {
+      u8 bytes[16];
+      for (u32 k = 0; k < 4; k++) memcpy(bytes + 4 * k, &undefined[k][l], 4);
+      shadow_row_write(w, l, site, &P, a, bytes);
+    }
     for (u32 k = 0; k < 4; k++) memcpy(P.p + 4 * k, &rows[k][l], 4);
   }
   count_access(w, &w->launch->stats[site], lanes & mask, SHARED, 0, 16, 0, 1, 0, 0);

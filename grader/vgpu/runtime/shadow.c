@@ -623,22 +623,44 @@ static void shadow_copy_end(Warp *w, u32 lane, u32 site, u32 offset, u32 size) {
   }
 }
 
-static u32 shadow_row_read(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size) {
+/* A row of a matrix: `undefined` gets, or gives, 0xff for each of its 16 bytes that nobody wrote. */
+static void shadow_row_read(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u8 *undefined) {
   u32 bad = 0;
   w->serial++;
-  for (u32 k = 0; k < size; k++) {
+  for (u32 k = 0; k < 16; k++) {
     u8 *i = init_byte(w, P, lane, k);
-    if (i && !*i) bad = 1;
+    undefined[k] = i && !*i ? 0xff : 0;
+    bad |= undefined[k];
   }
-  if (tracked(P)) race_access(w, lane, site, READ, 0, P, a, size, 0);
-  return bad;
+  if (bad) /* the values go to other lanes: each must know where they came from */
+    for (u32 l = 0; l < LANES; l++) undefined_load(w, l, site, P, a, 16);
+  if (tracked(P)) race_access(w, lane, site, READ, 0, P, a, 16, 0);
 }
 
-static void shadow_row_write(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size) {
+static void shadow_row_write(Warp *w, u32 lane, u32 site, const Place *P, u64 a,
+                             const u8 *undefined) {
   w->serial++;
-  if (tracked(P)) race_access(w, lane, site, WRITE, 0, P, a, size, 0);
-  for (u32 k = 0; k < size; k++) {
+  if (tracked(P)) race_access(w, lane, site, WRITE, 0, P, a, 16, 0);
+  for (u32 k = 0; k < 16; k++) {
     u8 *i = init_byte(w, P, lane, k);
-    if (i) *i = 1;
+    if (i) *i = !undefined[k];
   }
+}
+
+/* Registers of a fragment, a byte 0xff where undefined, as the masks of lanes that code reads. */
+static void shadow_fragment(Warp *w, const u32 *fragment, u32 count) {
+  u32 *out = &w->scratch[SHADOW_ROW][0];
+  memset(out, 0, 4 * count * sizeof(u32));
+  for (u32 k = 0; k < 4 * count; k++)
+    for (u32 l = 0; l < LANES; l++)
+      out[k] |= (fragment[k / 4 * LANES + l] >> 8 * (k % 4) & 1) << l;
+}
+
+/* And back. */
+static void fragment_shadow(Warp *w, u32 *fragment, u32 count) {
+  const u32 *in = &w->scratch[SHADOW_ROW][0];
+  memset(fragment, 0, count * LANES * sizeof(u32));
+  for (u32 k = 0; k < 4 * count; k++)
+    for (u32 l = 0; l < LANES; l++)
+      if (in[k] >> l & 1) fragment[k / 4 * LANES + l] |= 0xffu << 8 * (k % 4);
 }

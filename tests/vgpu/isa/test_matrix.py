@@ -158,6 +158,45 @@ ret; }}
     np.testing.assert_array_equal(memory.read(back).reshape(4, 8, 8), rows)
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("through", ["ldmatrix", "stmatrix"])
+@pytest.mark.parametrize(("stored", "silent"), [((0, 1), True), ((0, 2), False)])
+def test_undefined_rows_are_carried_and_matter_where_they_are_used(
+    transposed, through, stored, silent
+):
+    """Matrices 0 and 1 are filled, 2 and 3 are not: moving them is fine, storing them is not."""
+    trans = ".trans" * transposed
+    again = f"""
+mov.u32 %s, back; add.u32 %s, %s, %row;
+stmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 [%s], {{%r0, %r1, %r2, %r3}};
+bar.sync 0;
+ldmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 {{%r0, %r1, %r2, %r3}}, [%s];"""
+    text = (
+        HEADER
+        + f"""
+.visible .entry k(.param .u64 q0)
+{{ .reg .b64 %p, %at; .reg .b32 %t, %row, %s, %r<4>; .reg .pred %half;
+.shared .align 16 .b8 tile[512];
+.shared .align 16 .b8 back[512];
+mov.u32 %t, %tid.x; mul.lo.u32 %row, %t, 16; mov.u32 %s, tile; add.u32 %s, %s, %row;
+setp.lt.u32 %half, %t, 16;
+@%half st.shared.v4.b32 [%s], {{%t, %t, %t, %t}};
+bar.sync 0;
+ldmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 {{%r0, %r1, %r2, %r3}}, [%s];
+{again if through == "stmatrix" else ""}
+ld.param.u64 %p, [q0]; mul.wide.u32 %at, %t, 8; add.u64 %p, %p, %at;
+st.global.b32 [%p], %r{stored[0]}; st.global.b32 [%p+4], %r{stored[1]};
+ret; }}
+"""
+    )
+    memory = Memory()
+    out = memory.allocate(np.zeros(64, np.uint32), name="out", access="out")
+    done = launch(compiled(text), 1, 32, [out], memory=memory)
+    assert done.ended == "finished", done.reason
+    errors = {fault.kind for fault in done.faults if fault.severity == "error"}
+    assert errors == (set() if silent else {"uninitialised"})
+
+
 def test_movmatrix_transposes():
     matrix = np.random.default_rng(6).integers(0, 65536, (8, 8)).astype(np.uint16)
 
