@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from grader import __version__
-from grader.errors import GradeError
+from grader.errors import GradeError, UsageError
 
 app = typer.Typer(
     name="grade",
@@ -219,7 +219,9 @@ def peek(
 
 @app.command()
 def run(
-    file: Annotated[Path, typer.Argument(help="A CUDA C file (.cu).")],
+    file: Annotated[
+        Path, typer.Argument(help="A kernel's file (.cu, .metal), or a Python script (.py).")
+    ],
     kernel: Annotated[
         str | None,
         typer.Option(
@@ -249,11 +251,22 @@ def run(
     optimised_only: Annotated[
         bool, typer.Option("--optimised-only", help="Leave out the unoptimised build.")
     ] = False,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- ARGS]", help="For a Python script.", show_default=False),
+    ] = None,
     json_file: JsonFile = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run one kernel on the virtual GPU with every check: no assignment, no GPU."""
+    """Run one kernel on the virtual GPU with every check: no assignment, no GPU.
+
+    Of a Python script (.py) every Triton kernel that it launches.
+    """
+    if file.suffix == ".py":
+        _run_script(file, arguments or [], json_file=json_file, quiet=quiet)
+    if arguments:
+        raise UsageError(f"{file} is a kernel: only a script takes arguments after --")
     from grader import run_file
     from grader.report import run_file as shown
     from grader.report import terminal, write_json
@@ -270,6 +283,22 @@ def run(
             optimised_only=optimised_only,
             step=step,
         )
+    shown.show(found, file.read_text(encoding="utf-8"), human, quiet=quiet)
+    write_json(found, json_file)
+    raise typer.Exit(found.exit_code)
+
+
+def _run_script(
+    file: Path, arguments: list[str], *, json_file: str | None, quiet: bool
+) -> NoReturn:
+    from grader.languages import triton_program
+    from grader.report import script as shown
+    from grader.report import terminal, write_json
+
+    with terminal.progress(quiet=quiet) as step:
+        step(f"running {file.name}")
+        found = triton_program.run(file, arguments)
+    human = terminal.console(stderr=json_file == "-")
     shown.show(found, file.read_text(encoding="utf-8"), human, quiet=quiet)
     write_json(found, json_file)
     raise typer.Exit(found.exit_code)

@@ -205,7 +205,8 @@ def _outside(scene: _Scene, index: int, extent: int) -> tuple[int, str]:
     start inside, and warps do not go in order of offsets.
     """
     elements, vector = scene.elements, scene.vector
-    size = scene.variant.constants.get("BLOCK")
+    blocks = [v for name, v in scene.variant.constants.items() if "BLOCK" in name.upper()]
+    size = blocks[0] if len(blocks) == 1 else None
     block = scene.fault.block
     if size and block and index >= 0:
         start, end = block[0] * size, (block[0] + 1) * size

@@ -36,6 +36,7 @@ from grader.vgpu import (
     Module,
     Pointer,
     PtxError,
+    cost,
     launch,
 )
 
@@ -59,7 +60,11 @@ _REGISTERS = 32
 
 @dataclass(frozen=True)
 class Launched:
-    """One launch of a script: which kernel, how many programs, and what the virtual GPU saw."""
+    """One launch of a script: which kernel, how many programs, and what the virtual GPU saw.
+
+    `parameters` are the kernel's run-time parameters with Triton's types, `constants` the integers
+    it was compiled for.
+    """
 
     kernel: str
     grid: tuple[int, int, int]
@@ -69,6 +74,9 @@ class Launched:
     faults: tuple[Fault, ...]
     metrics: Metrics
     printed: str
+    parameters: tuple[tuple[str, str], ...] = ()
+    constants: dict[str, int] = field(default_factory=dict)
+    ptx: str = ""
 
 
 @dataclass
@@ -126,7 +134,7 @@ class VirtualDriver:
     @property
     def milliseconds(self) -> float:
         """The modelled clock: the time of all launches so far."""
-        return sum(_milliseconds(run.metrics) for run in self.launches)
+        return sum(milliseconds(run.metrics) for run in self.launches)
 
     def get_benchmarker(self) -> Callable[..., Any]:
         """Autotuning compares modelled times."""
@@ -159,14 +167,17 @@ class VirtualDriver:
         return [time] * len(quantiles) if quantiles else time
 
 
-def _milliseconds(metrics: Metrics) -> float:
-    """A roofline of the device above: memory traffic, or instructions issued, whichever is longer.
+def milliseconds(metrics: Metrics) -> float:
+    """Modelled time of a launch on the card whose figures are above."""
+    return cost.estimate(metrics.counts).nanoseconds / 1e6
 
-    1555 GB/s; 108 multiprocessors that issue 4 warp instructions per cycle at 1.41 GHz.
-    """
-    counts = metrics.counts
-    bytes_moved = counts.get("dram_bytes", counts.get("global_bytes_moved", 0.0))
-    return max(bytes_moved / 1555e6, counts.get("warp_instructions", 0.0) / (108 * 4 * 1.41e6))
+
+@dataclass(frozen=True)
+class _Function:
+    """What Triton holds for a loaded kernel."""
+
+    kernel: Kernel
+    ptx: str
 
 
 class _Utils:
@@ -177,13 +188,14 @@ class _Utils:
 
     def load_binary(
         self, name: str, kernel: bytes, shared: int, device: object
-    ) -> tuple[Module, Kernel, int, int, int]:
+    ) -> tuple[Module, _Function, int, int, int]:
         """The module, the kernel, its registers, spills and most threads."""
+        text = kernel.decode()
         try:
-            module = Module.from_ptx(kernel.decode())
+            module = Module.from_ptx(text)
         except PtxError as error:
             raise RuntimeError(f"the virtual GPU cannot read the PTX of {name}: {error}") from None
-        return module, module.kernel(name), _REGISTERS, 0, 1024
+        return module, _Function(module.kernel(name), text), _REGISTERS, 0, 1024
 
     def unload_module(self, module: object) -> None:
         """The module goes with its last reference."""
@@ -198,6 +210,11 @@ class _Launcher:
     def __init__(self, src: Any, metadata: Any) -> None:
         self.names = tuple(src.signature)
         self.types = tuple(src.signature.values())
+        self.constants = {
+            src.fn.arg_names[path[0]]: int(value)
+            for path, value in src.constants.items()
+            if len(path) == 1 and isinstance(value, int)
+        }
         self.metadata = metadata
 
     def __call__(self, *everything: Any) -> None:
@@ -220,7 +237,7 @@ class _Launcher:
         block = (self.metadata.num_warps * self.metadata.warp_size, 1, 1)
         try:
             run = launch(
-                function,
+                function.kernel,
                 grid,
                 block,
                 values,
@@ -240,6 +257,13 @@ class _Launcher:
                 run.faults,
                 run.metrics,
                 run.printed,
+                tuple(
+                    (name, kind)
+                    for name, kind in zip(self.names, self.types, strict=True)
+                    if isinstance(kind, str) and kind != "constexpr"
+                ),
+                self.constants,
+                function.ptx,
             )
         )
         sys.stdout.write(run.printed)

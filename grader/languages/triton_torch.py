@@ -42,6 +42,8 @@ class _HostMemory(TorchFunctionMode):
             return True
         if func is torch.Tensor.cuda:
             return args[0]
+        if func is torch.device:
+            return func(*args, **(kwargs or {}))
         kwargs = {name: _on_host(value) for name, value in (kwargs or {}).items()}
         return func(*(_on_host(value) for value in args), **kwargs)
 
