@@ -823,7 +823,11 @@ class Lowering:
         try:
             if lower is None:
                 raise Unsupported(f"instruction {i.text}")
-            lower(self, i)
+            try:
+                lower(self, i)
+            except (IndexError, KeyError, ValueError, StopIteration) as error:
+                # Operands or types that no form of the instruction has.
+                raise Unsupported(f"this form of {i.text}") from error
         except Unsupported as why:
             # Unsupported counts only when executed: drop the half-made code and report at run time.
             del self.e.lines[saved[0] :]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import cache
+from grader.vgpu.program import Unsupported
 
 ENGINE = "1"
 SOURCES = ("math.c", "rounding.c", "formats.c", "tensor.c", "runtime/engine.c")
@@ -150,7 +151,11 @@ def assemble(ir: str) -> bytes:
     """LLVM IR text to object code."""
     llvm = _llvm()
     machine = _machine()
-    module = llvm.parse_assembly(ir)
+    try:
+        module = llvm.parse_assembly(ir)
+    except RuntimeError as error:
+        reason = str(error).strip().splitlines()
+        raise Unsupported(f"code that does not translate ({reason[0] if reason else ''})") from None
     module.triple = llvm.get_process_triple()
     module.data_layout = str(machine.target_data)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
