@@ -25,6 +25,7 @@ from tests.vgpu.kernels.kernel_case import (
     read,
 )
 
+pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC has no wheel for this platform")
 FOLDER = Path(__file__).parent
 CASES = [read(path) for path in sorted(FOLDER.glob("*/*.cu"))]
 FUEL = 50_000_000
@@ -55,7 +56,7 @@ class Run:
 def runs_of(case: KernelCase) -> list[Run]:
     """Compile the case and launch both builds at all its sizes."""
     folder = install_headers() if "#include" in case.text else None
-    include = [f"-I{folder}"] if folder else []
+    include = [f"-I{folder}", f"-I{folder}/cccl"] if folder else []
     runs = []
     shared = ("-arch=compute_80", "-std=c++17", "-D_CG_LIMIT_INCLUDED_DEPENDENCIES")
     for build, option in BUILDS.items():
