@@ -262,6 +262,7 @@ class _Parser:
         self.function: Function | None = None
         # Inlined positions seen so far, so that a chain of inlining can be followed.
         self.chains: dict[tuple[int, int, int], Loc] = {}
+        self.own: Loc | None = None
 
     # -- tokens -------------------------------------------------------------------------------
 
@@ -382,9 +383,14 @@ class _Parser:
             return
         if inlined is not None:
             inlined = self.chains.get((inlined.file, inlined.line, inlined.column), inlined)
+        elif self.own is not None and file != self.own.file:
+            # NVRTC -G inlines without a word: the function's own last line is where it happened.
+            inlined = self.own
         self.loc = Loc(file, at, column, inlined)
         if inlined is not None:
             self.chains[(file, at, column)] = self.loc
+        elif self.own is None or file == self.own.file:
+            self.own = self.loc
 
     def declaration(self) -> None:
         extern = False
@@ -533,7 +539,7 @@ class _Parser:
         f.defined = True
         self.ptx.functions[f.name] = f
         self.function = f
-        self.loc = None
+        self.loc = self.own = None
         self.chains = {}
         self.scopes = [{v.name: v.name for v in (*params, *returns)}]
         self.body(f)

@@ -328,22 +328,23 @@ static void forget_order(Warp *w);
 static void free_order(Warp *w);
 
 u32 rt_warp_sync(Warp *w, u32 mask, u32 site) {
-  u32 here = w->next, group = mask, need = 0;
+  u32 here = w->next, arrived = mask, group = 0;
   LANE_LOOP(mask, l) {
     w->sync_need[l] = w->scratch[63][l];
     w->pc[l] = here;
   }
-  LANE_LOOP(w->wait_sync, l) if (w->pc[l] == here) group |= 1u << l;
-  LANE_LOOP(group, l) need |= w->sync_need[l];
-  u32 absent = need & w->live & ~group;
-  if (absent && !w->forced) {
-    w->wait_sync |= mask;
-    w->waiting |= mask;
-    return 0;
-  }
-  w->forced = 0;
-  w->wait_sync &= ~group;
+  LANE_LOOP(w->wait_sync, l) if (w->pc[l] == here) arrived |= 1u << l;
+  /* Lanes go on when all that their own mask names are here, one mask after the other: parts of a
+     warp neither wait for one another nor take part in each other's operation. */
+  u32 ready = 0;
+  LANE_LOOP(arrived, l) if (!(w->sync_need[l] & w->live & ~arrived)) ready |= 1u << l;
+  u32 going = ready ? ready : w->forced ? arrived : 0;
+  LANE_LOOP(going, l)
+    if (w->sync_need[l] == w->sync_need[__builtin_ctz(going)]) group |= 1u << l;
+  w->wait_sync = (w->wait_sync & ~arrived) | (arrived & ~ready & ~group);
   w->waiting = w->wait_barrier | w->wait_sync;
+  if (!group) return 0;
+  w->forced = 0;
   u32 outside = 0;
   LANE_LOOP(group, l) if (!(w->sync_need[l] >> l & 1)) outside |= 1u << l;
   if (outside) {
@@ -351,11 +352,13 @@ u32 rt_warp_sync(Warp *w, u32 mask, u32 site) {
                       w->sync_need[__builtin_ctz(outside)], 0, (u32)__builtin_popcount(outside));
     if (f) f->code = 1;
   }
-  u32 past = need & w->first_live & ~w->live;
-  if (absent | past) {
-    Fault *f = report(w, WARP_MASK, ERROR, site, (u32)__builtin_ctz(group), READ, GENERIC, 0, need,
-                      0, (u32)__builtin_popcount(group));
-    if (f) f->code = 2, f->other_thread = absent | past;
+  u32 gone = (w->first_live & ~w->live) | (w->live & ~arrived), naming = 0;
+  LANE_LOOP(group, l) if (w->sync_need[l] & gone) naming |= 1u << l;
+  if (naming) {
+    u32 lane = (u32)__builtin_ctz(naming);
+    Fault *f = report(w, WARP_MASK, ERROR, site, lane, READ, GENERIC, 0, w->sync_need[lane], 0,
+                      (u32)__builtin_popcount(naming));
+    if (f && !f->code) f->code = 2, f->other_thread = w->sync_need[lane] & gone;
   }
   u32 pend = ALL;
   LANE_LOOP(w->live & ~w->waiting & ~group, l) if (w->pc[l] < pend) pend = w->pc[l];

@@ -148,6 +148,23 @@ DONE:"""
     assert warp(body, LANES) == [sum(range(16))] * 16 + [sum(range(16, 32))] * 16
 
 
+@settings(max_examples=8, deadline=None)
+@given(values=few)
+def test_halves_side_by_side(values):
+    """Both halves execute the same instruction, each under its own mask, none in a branch."""
+    half = "setp.lt.u32 %q, %lane, 16; selp.b32 %s, 0x0000ffff, 0xffff0000, %q;\n"
+    own = [range(lane // 16 * 16, lane // 16 * 16 + 16) for lane in LANES]
+    sums = [sum(values[k] for k in part) for part in own]
+    assert warp(half + "redux.sync.add.u32 %r, %x, %s;", values) == sums
+    ballots = [sum((values[k] > 1) << k for k in part) for part in own]
+    body = "setp.gt.u32 %v, %x, 1; vote.sync.ballot.b32 %r, %v, %s;"
+    assert warp(half + body, values) == ballots
+    alike = [sum((values[k] == values[lane]) << k for k in own[lane]) for lane in LANES]
+    assert warp(half + "match.any.sync.b32 %r, %x, %s;", values) == alike
+    shifted = [values[min(lane + 1, lane // 16 * 16 + 15)] for lane in LANES]
+    assert warp(half + "shfl.sync.down.b32 %r, %x, 1, 0x100f, %s;", values) == shifted
+
+
 def test_activemask_in_a_branch():
     body = """mov.b32 %r, 0;
 setp.lt.u32 %q, %lane, 5;
