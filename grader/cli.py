@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -220,7 +221,11 @@ def peek(
 @app.command()
 def run(
     file: Annotated[
-        Path, typer.Argument(help="A kernel's file (.cu, .metal), or a Python script (.py).")
+        Path,
+        typer.Argument(
+            help="A kernel's file (.cu, .metal), a CUDA program with a main(), "
+            "or a Python script (.py)."
+        ),
     ],
     kernel: Annotated[
         str | None,
@@ -253,7 +258,13 @@ def run(
     ] = False,
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[-- ARGS]", help="For a Python script.", show_default=False),
+        typer.Argument(metavar="[-- ARGS]", help="For a program or a script.", show_default=False),
+    ] = None,
+    stdin: Annotated[
+        Path | None,
+        typer.Option(
+            "--input", metavar="FILE", help="Standard input of a program.", show_default=False
+        ),
     ] = None,
     json_file: JsonFile = None,
     quiet: Quiet = False,
@@ -261,12 +272,15 @@ def run(
 ) -> None:
     """Run one kernel on the virtual GPU with every check: no assignment, no GPU.
 
-    Of a Python script (.py) every Triton kernel that it launches.
+    Of a CUDA C file with a main() the whole program; of a Python script (.py) every Triton kernel
+    that it launches.
     """
     if file.suffix == ".py":
         _run_script(file, arguments or [], json_file=json_file, quiet=quiet)
-    if arguments:
-        raise UsageError(f"{file} is a kernel: only a script takes arguments after --")
+    if kernel is None and grid is None and block is None and not arg:
+        _run_program(file, arguments or (), stdin, json_file, quiet)
+    if arguments or stdin:
+        raise UsageError(f"{file} is a kernel: only a program or a script takes ARGS")
     from grader import run_file
     from grader.report import run_file as shown
     from grader.report import terminal, write_json
@@ -300,6 +314,25 @@ def _run_script(
         found = triton_program.run(file, arguments)
     human = terminal.console(stderr=json_file == "-")
     shown.show(found, file.read_text(encoding="utf-8"), human, quiet=quiet)
+    write_json(found, json_file)
+    raise typer.Exit(found.exit_code)
+
+
+def _run_program(
+    file: Path, arguments: Sequence[str], stdin: Path | None, json_file: str | None, quiet: bool
+) -> None:
+    """Run the file as a whole program and exit, if it has a main()."""
+    from grader import run_file, run_program
+    from grader.report import run_program as shown
+    from grader.report import terminal, write_json
+
+    text = run_file.read(file)
+    if file.suffix != ".cu" or not run_program.is_program(text):
+        return
+    given = stdin.read_bytes() if stdin else b""
+    with terminal.progress(quiet=quiet) as step:
+        found = run_program.run(file, text, arguments, stdin=given, step=step)
+    shown.show(found, text, terminal.console(stderr=json_file == "-"), quiet=quiet)
     write_json(found, json_file)
     raise typer.Exit(found.exit_code)
 

@@ -133,8 +133,8 @@ def run(
             "For 1000 elements in blocks of 256: --grid 4 --block 256.",
         )
     _check_launch(grid, block, shared_bytes)
-    text = _read(path)
-    headers = _headers(path)
+    text = read(path)
+    headers = headers_beside(path)
     step(f"building {path.name}")
     instances = (kernel,) if kernel and "<" in kernel else ()
     module = metal if path.suffix in metal.SUFFIXES else cuda_c
@@ -172,7 +172,8 @@ def _timed(found: FileRun, started: float) -> FileRun:
 # ---- the file ----------------------------------------------------------------------------------
 
 
-def _read(path: Path) -> str:
+def read(path: Path) -> str:
+    """The text of a file that can be run. Raises UsageError."""
     if path.suffix not in (*cuda_c.SUFFIXES, *metal.SUFFIXES):
         raise UsageError(f"expected a CUDA C file (.cu) or a Metal file (.metal), found {path}")
     try:
@@ -183,7 +184,7 @@ def _read(path: Path) -> str:
         raise UsageError(f"{path} is not UTF-8 text: byte {error.start}") from None
 
 
-def _headers(path: Path) -> dict[str, str]:
+def headers_beside(path: Path) -> dict[str, str]:
     """The headers below the file's folder that it can include, by their path from there."""
     found: dict[str, str] = {}
     for pattern in ("*.h", "*.cuh", "*.hpp", "*/*.h", "*/*.cuh", "*/*.hpp"):

@@ -1,0 +1,19 @@
+"""Whole CUDA programs on the virtual GPU: a `main()` with its kernels, or a host function.
+
+::
+
+    toolchain.py    the C and C++ library, built once                          (parent)
+    build.py        both halves of a program, kept by content                  (parent)
+    run.py          a run, and what comes back of it, checked                  (parent)
+    steps.py        the workflow's steps, read from the trace of calls         (parent)
+    host_build.py   clang and lld on the host half                             (build child)
+    host_source.py  the half of the source they take
+    symbols.py      kernels by their symbol and their C++ name
+    server.py       runs the program and answers its calls                     (run child)
+    device.py       the CUDA runtime API: what each call does
+    device_memory.py  launches.py  findings.py  errors.py  line_table.py
+    headers/        cuda_runtime.h and its kin, as the host compiler sees them
+    runtime/        host.c: every call becomes a message                       (the program itself)
+
+docs/programs.md says what is served and what is not.
+"""

@@ -1,0 +1,186 @@
+"""Device memory as the CUDA runtime hands it out: allocations with their names and histories."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from grader import vgpu
+from grader.vgpu import layout as L
+from grader.vgpu.machine import _variables as module_variables
+from grader.vgpu.memory import TRACK, Storage, aligned
+from grader.vgpu.module import Kernel, Module
+
+DEVICE_BYTES = 1 << 30
+SHARED_SLOTS = range(512, 1300)
+"""Slots whose addresses a host process can map, for memory that host and device share."""
+
+Kind = Literal["device", "managed", "pinned"]
+
+_ITEM_BYTES = {
+    "float": 4, "double": 8, "int": 4, "unsigned": 4, "uint": 4, "char": 1, "uchar": 1, "half": 2,
+    "__half": 2, "short": 2, "long": 8, "size_t": 8, "float2": 8, "float4": 16, "int2": 8,
+    "int4": 16, "uint32_t": 4, "int32_t": 4, "uint64_t": 8, "int64_t": 8, "uint8_t": 1,
+    "int8_t": 1, "bool": 1, "__nv_bfloat16": 2, "nv_bfloat16": 2, "uint16_t": 2, "floatX": 4,
+}  # fmt: skip
+_ALLOCATED = re.compile(
+    r"\bcuda(?:Malloc\w*|HostAlloc)\s*\((?:\s*\([^)]*\))*\s*&?\s*([\w.\->\[\]]+)"
+)
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a call stands in the program."""
+
+    file: str
+    line: int
+
+
+@dataclass
+class Allocation:
+    """One allocation: its storage, what the program calls it, and what became of it."""
+
+    storage: Storage
+    kind: Kind
+    name: str
+    site: Site
+    freed: Site | None = None
+    copied_in_bytes: int = 0
+    copied_out_bytes: int = 0
+    launched_with: int = 0
+    filled: list[tuple[int, Site]] = field(default_factory=list)
+    emptied: list[tuple[int, Site]] = field(default_factory=list)
+
+    @property
+    def address(self) -> int:
+        """Device address of its first byte."""
+        return self.storage.address
+
+    @property
+    def size(self) -> int:
+        """Bytes asked for."""
+        return int(self.storage.record.size)
+
+
+class DeviceMemory:
+    """The memory of one program's device."""
+
+    def __init__(self, lines: dict[str, list[str]]) -> None:
+        self.lines = lines
+        self.memory = vgpu.Memory()
+        self.by_slot: dict[int, Allocation] = {}
+        self.used = 0
+        self.version = 0
+        self._next_shared = iter(SHARED_SLOTS)
+
+    def allocate(self, size: int, kind: Kind, site: Site) -> Allocation | None:
+        """A new allocation; None where there is no room."""
+        if size < 0 or self.used + size > DEVICE_BYTES:
+            return None
+        name = self._name(site) or f"allocation {len(self.by_slot) + 1}"
+        item = self._item_bytes(name, site)
+        if size % item:
+            item = 1
+        slot = L.FIRST_BUFFER_SLOT + len(self.memory.buffers)
+        if kind != "device":
+            shared = next(self._next_shared, None)
+            if shared is None:
+                return None
+            slot = shared
+        storage = Storage(slot, aligned(size), name, item, TRACK)
+        storage.track_writes()
+        if kind == "device":
+            storage.undefined()
+            storage.data[: size // 4 * 4].view(np.uint32)[:] = 0x7FFFFFFF
+        self.memory.buffers.append(storage)
+        self.used += size
+        self.version += 1
+        found = Allocation(storage, kind, name, site)
+        self.by_slot[storage.slot] = found
+        return found
+
+    def free(self, allocation: Allocation, site: Site) -> None:
+        """Free it; its address stays taken, so that a later use can be named."""
+        allocation.freed = site
+        self.memory.free(vgpu.Pointer(allocation.storage, np.dtype(np.uint8), (allocation.size,)))
+        self.used -= allocation.size
+        self.version += 1
+
+    def at(self, address: int) -> Allocation | None:
+        """The allocation an address was made from, even where it lies outside it."""
+        return self.by_slot.get(address >> L.SLOT_BITS)
+
+    def variable(self, kernel: Kernel, name: str) -> Storage | None:
+        """The module's `__device__` or `__constant__` variable that the host calls `name`."""
+        from grader.vgpu.findings import demangle
+
+        found = module_variables(kernel, self.memory)
+        exact = [s for s in found if s.name == name]
+        alike = [s for s in found if demangle(s.name) == demangle(name)]
+        return next(iter(exact or alike), None)
+
+    def variable_at(self, address: int) -> Storage | None:
+        """The module variable an address lies in."""
+        for storages in self.memory.variables.values():
+            for storage in storages:
+                if storage.slot == address >> L.SLOT_BITS:
+                    return storage
+        return None
+
+    def live(self) -> list[Allocation]:
+        """Allocations that nothing has freed."""
+        return [a for a in self.by_slot.values() if a.freed is None]
+
+    def state(self) -> int:
+        """A number that changes with any byte of live memory."""
+        import zlib
+
+        value = 0
+        for storage in [a.storage for a in self.live()] + [
+            s for storages in self.memory.variables.values() for s in storages
+        ]:
+            value = zlib.crc32(storage.data.data, value)
+        return value
+
+    def copy_for(self, module: Module, kernel: Kernel, original: Kernel) -> vgpu.Memory:
+        """A copy of this memory for the unoptimised build of the same program."""
+        twin = vgpu.Memory()
+        for storage in self.memory.buffers:
+            other = Storage(
+                storage.slot, storage.data.copy() if storage.data.size else storage.data,
+                storage.name, storage.itemsize, int(storage.record.flags),
+            )  # fmt: skip
+            other.record.size = storage.record.size
+            other.record.shadow.size = storage.record.size
+            if storage.written is not None:
+                other.written = storage.written.copy()
+                other.record.written = other.written.ctypes.data
+            if storage.init is not None:
+                other.init = storage.init.copy()
+                other.record.shadow.init = other.init.ctypes.data
+            twin.buffers.append(other)
+        values = {s.name: s.data for s in module_variables(original, self.memory)}
+        for storage in module_variables(kernel, twin):
+            if storage.name in values and values[storage.name].size == storage.data.size:
+                storage.data[:] = values[storage.name]
+        return twin
+
+    def _name(self, site: Site) -> str:
+        """What the source calls the pointer that an allocation at `site` fills."""
+        text = self.lines.get(site.file, [])
+        line = text[site.line - 1] if 0 < site.line <= len(text) else ""
+        found = _ALLOCATED.search(line)
+        return found[1] if found else ""
+
+    def _item_bytes(self, name: str, site: Site) -> int:
+        """Bytes of an element, as far as the declaration of the pointer says."""
+        short = re.escape(name.rpartition(".")[2].rpartition("->")[2].partition("[")[0])
+        declared = re.compile(rf"\b(\w+)\s*\*(?:[^;(){{}}]*[*,\s])?{short}\b")
+        for line in reversed(self.lines.get(site.file, [])[: site.line]):
+            for kind in declared.findall(line):
+                if kind in _ITEM_BYTES:
+                    return _ITEM_BYTES[kind]
+        return 1

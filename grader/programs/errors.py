@@ -1,0 +1,54 @@
+"""CUDA's error codes with their names and words (CUDA Runtime API, cudaError)."""
+
+from __future__ import annotations
+
+SUCCESS = 0
+INVALID_VALUE = 1
+MEMORY_ALLOCATION = 2
+INVALID_CONFIGURATION = 9
+INVALID_SYMBOL = 13
+INVALID_DEVICE_FUNCTION = 98
+INVALID_DEVICE = 101
+INVALID_HANDLE = 400
+NOT_READY = 600
+OUT_OF_RESOURCES = 701
+LAUNCH_TIMEOUT = 702
+ASSERT = 710
+LAUNCH_FAILURE = 719
+COOPERATIVE_TOO_LARGE = 720
+
+ERRORS: dict[int, tuple[str, str]] = {
+    0: ("cudaSuccess", "no error"),
+    1: ("cudaErrorInvalidValue", "invalid argument"),
+    2: ("cudaErrorMemoryAllocation", "out of memory"),
+    3: ("cudaErrorInitializationError", "initialization error"),
+    4: ("cudaErrorCudartUnloading", "driver shutting down"),
+    9: ("cudaErrorInvalidConfiguration", "invalid configuration argument"),
+    12: ("cudaErrorInvalidPitchValue", "invalid pitch argument"),
+    13: ("cudaErrorInvalidSymbol", "invalid device symbol"),
+    17: ("cudaErrorInvalidDevicePointer", "invalid device pointer"),
+    21: ("cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"),
+    98: ("cudaErrorInvalidDeviceFunction", "invalid device function"),
+    100: ("cudaErrorNoDevice", "no CUDA-capable device is detected"),
+    101: ("cudaErrorInvalidDevice", "invalid device ordinal"),
+    400: ("cudaErrorInvalidResourceHandle", "invalid resource handle"),
+    600: ("cudaErrorNotReady", "device not ready"),
+    700: ("cudaErrorIllegalAddress", "an illegal memory access was encountered"),
+    701: ("cudaErrorLaunchOutOfResources", "too many resources requested for launch"),
+    702: ("cudaErrorLaunchTimeout", "the launch timed out and was terminated"),
+    710: ("cudaErrorAssert", "device-side assert triggered"),
+    716: ("cudaErrorMisalignedAddress", "misaligned address"),
+    719: ("cudaErrorLaunchFailure", "unspecified launch failure"),
+    720: ("cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"),
+    801: ("cudaErrorNotSupported", "operation not supported"),
+}
+
+
+def name(code: int) -> str:
+    """`cudaErrorInvalidValue` for 1."""
+    return ERRORS.get(code, ("unrecognized error code", ""))[0]
+
+
+def text(code: int) -> str:
+    """`invalid argument` for 1."""
+    return ERRORS.get(code, ("", "unrecognized error code"))[1]

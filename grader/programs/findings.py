@@ -1,0 +1,314 @@
+"""What is wrong with the host side of a program, as faults with the host's line.
+
+One record per kind, line and buffer, with a count. Faults of kernels keep their own line; where a
+launch caused them, the launch is named.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from grader.programs import errors as E
+from grader.programs.device_memory import Allocation, DeviceMemory, Site
+
+if TYPE_CHECKING:
+    from grader.programs.launches import Launcher
+    from grader.vgpu.records import Fault
+
+MOST = 500
+
+
+class Findings:
+    """The findings of one program."""
+
+    def __init__(self, lines: dict[str, list[str]]) -> None:
+        self.lines = lines
+        self.found: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self.unseen: list[tuple[Any, ...]] = []
+
+    def add(
+        self, kind: str, site: Site | None, message: str, *, advice: str = "",
+        severity: str = "error", **more: Any,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """Record a finding, or count one that is known."""
+        file, line = (site.file, site.line) if site and site.file else (None, None)
+        key = (kind, file, line, more.get("buffer"), severity)
+        if key in self.found:
+            self.found[key]["count"] += 1
+        elif len(self.found) < MOST:
+            self.found[key] = {
+                "kind": kind, "severity": severity, "file": file, "line": line,
+                "message": message, "advice": advice or None, "count": 1, **more,
+            }  # fmt: skip
+        return key
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Errors first, then by line."""
+        order = {"error": 0, "warning": 1, "note": 2}
+        return sorted(
+            self.found.values(),
+            key=lambda f: (order[f["severity"]], f["file"] or "", f["line"] or 0),
+        )
+
+    # -- memory --------------------------------------------------------------------------------
+
+    def freed_twice(self, api: str, site: Site, what: Allocation) -> None:
+        assert what.freed is not None, "the caller has looked"
+        self.add(
+            "use_after_free", site,
+            f"{api} of {what.name}, which line {what.freed.line} has freed already",
+            advice="Free each allocation once; set the pointer to nullptr after it.",
+            buffer=what.name,
+        )  # fmt: skip
+
+    def used_after_free(self, api: str, site: Site, what: Allocation) -> None:
+        assert what.freed is not None, "the caller has looked"
+        self.add(
+            "use_after_free", site,
+            f"{api} uses {what.name}, which line {what.freed.line} has freed",
+            advice="Free device memory after its last use.", buffer=what.name,
+        )  # fmt: skip
+
+    def launched_with_freed(self, site: Site, kernel: str, index: int, what: Allocation) -> None:
+        assert what.freed is not None, "the caller has looked"
+        self.add(
+            "use_after_free", site,
+            f"argument {index + 1} of kernel {kernel} is {what.name}, which line "
+            f"{what.freed.line} has freed",
+            advice="Free device memory after its last use.", buffer=what.name,
+        )  # fmt: skip
+
+    def host_pointer_freed(
+        self, api: str, site: Site, what: Allocation | None, address: int
+    ) -> None:
+        if what is None:
+            words = f"expected a pointer of cudaMalloc, found {address:#x}, which is host memory"
+            advice = "Host memory goes to free() or delete[]."
+        elif what.kind == "pinned" or api == "cudaFreeHost":
+            words = f"{what.name} does not belong to {api}"
+            advice = "cudaFreeHost() frees what cudaMallocHost() gave, cudaFree() the rest."
+        else:
+            words = (
+                f"expected the start of {what.name}, found {address - what.address} bytes into it"
+            )
+            advice = "Free the pointer that cudaMalloc gave."
+        self.add("host_pointer", site, f"{api}: {words}", advice=advice)
+
+    # -- copies --------------------------------------------------------------------------------
+
+    def null_copied(self, api: str, site: Site, target: bool) -> None:
+        which = "destination" if target else "source"
+        self.add("bad_copy", site, f"{api}: the {which} is a null pointer",
+                 advice="Allocate it first, and check what cudaMalloc returned.")  # fmt: skip
+
+    def wrong_direction(
+        self, api: str, site: Site, kinds: tuple[str, ...], given: int, actual: int,
+        names: tuple[str, str],
+    ) -> None:  # fmt: skip
+        said = kinds[given] if given < len(kinds) else str(given)
+        self.add(
+            "bad_copy", site,
+            f"{api}: expected {kinds[actual]}, found {said}: the destination is {names[0]}, "
+            f"the source {names[1]}",
+            advice="Nothing was copied. The destination comes first, then the source.",
+        )  # fmt: skip
+
+    def outside(
+        self, api: str, site: Site, name: str, has: int, offset: int, size: int, preposition: str,
+        made: Site | None,
+    ) -> None:  # fmt: skip
+        where = f" (allocated in line {made.line})" if made and made.line else ""
+        at = f" from byte {offset}" if offset else ""
+        self.add(
+            "bad_copy", site,
+            f"{api} of {size} bytes {preposition} {name}{at}, which has {has} bytes{where}",
+            advice="Nothing was copied. Sizes are in bytes on both sides: n * sizeof(type), at "
+            "cudaMalloc as well.",
+            buffer=name,
+        )  # fmt: skip
+
+    def no_allocation(self, api: str, site: Site, address: int) -> None:
+        self.add("bad_copy", site, f"{api}: {address:#x} is in no allocation of this program",
+                 advice="Pass the pointer that cudaMalloc filled.")  # fmt: skip
+
+    def nothing_to_copy(self, api: str, site: Site, what: Allocation, size: int) -> None:
+        self.add(
+            "bad_copy", site,
+            f"{api} of {size} bytes out of {what.name}, which nothing has written",
+            advice="Copy results out after the kernel that writes them was launched, and check "
+            "that it was.",
+            buffer=what.name,
+        )  # fmt: skip
+
+    def no_symbol(self, api: str, site: Site, name: str) -> None:
+        what = (
+            f"{name} is no __device__ or __constant__ variable"
+            if name
+            else ("expected a __device__ or __constant__ variable, found something else")
+        )
+        self.add("bad_copy", site, f"{api}: {what}",
+                 advice="Pass the variable itself, not a pointer made from it.")  # fmt: skip
+
+    def wrong_symbol_direction(self, api: str, site: Site, wanted: str, given: str) -> None:
+        self.add("bad_copy", site, f"{api}: expected {wanted}, found {given}",
+                 advice="Nothing was copied.")  # fmt: skip
+
+    # -- order ---------------------------------------------------------------------------------
+
+    def not_waited_for(self, api: str, site: Site, name: str, what: str, when: Site) -> None:
+        self.add(
+            "unsynchronised_read", site,
+            f"{api} uses {name} while {what}, started in line {when.line}, may still write it",
+            advice="Wait for it first: cudaDeviceSynchronize(), or cudaStreamSynchronize() of its "
+            "stream.",
+            buffer=name,
+        )  # fmt: skip
+
+    def event_not_waited_for(self, site: Site) -> None:
+        self.add(
+            "unsynchronised_read", site,
+            "cudaEventElapsedTime before the last event was waited for: CUDA answers "
+            "cudaErrorNotReady",
+            advice="Call cudaEventSynchronize(stop) first.",
+        )  # fmt: skip
+
+    # -- launches ------------------------------------------------------------------------------
+
+    def launch_refused(self, site: Site, message: str, status: int, advice: str) -> None:
+        key = self.add(
+            "bad_launch", site, f"CUDA refuses this launch ({E.name(status)}): {message}",
+            advice=advice or "The kernel did not run.",
+        )  # fmt: skip
+        self.unseen.append(key)
+
+    def seen(self, status: int) -> None:
+        """The program asked for errors: refused launches were not overlooked."""
+        if status:
+            self.unseen.clear()
+
+    def host_pointer(self, site: Site, kernel: str, index: int) -> None:
+        self.add(
+            "host_pointer", site,
+            f"argument {index + 1} of kernel {kernel} points into host memory",
+            advice="Pass the device pointer: what cudaMalloc filled.",
+        )  # fmt: skip
+
+    def of_launch(
+        self, site: Site, kernel: str, faults: tuple[Fault, ...], grid: Any, block: Any,
+        shared: int,
+    ) -> None:  # fmt: skip
+        """The engine's findings of one launch."""
+        for fault in faults:
+            record = dataclasses.asdict(fault)
+            if "freed" in fault.message and fault.kind == "out_of_bounds":
+                record["kind"] = "use_after_free"
+            key = (record["kind"], fault.file, fault.line, fault.buffer, fault.severity)
+            if key in self.found:
+                self.found[key]["count"] = max(self.found[key]["count"], fault.count)
+                continue
+            if len(self.found) < MOST:
+                record["advice"] = f"Kernel {kernel}, launched in line {site.line}."
+                self.found[key] = record
+            if fault.space == "shared" and fault.kind == "out_of_bounds" and not fault.extent:
+                self.add(
+                    "bad_launch", site,
+                    f"kernel {kernel} uses dynamic shared memory ({fault.buffer}); this launch "
+                    f"gives it {shared} bytes",
+                    advice="The third launch parameter is its size in bytes: "
+                    "kernel<<<grid, block, bytes>>>(...).",
+                )  # fmt: skip
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def died(self, site: Site | None, number: int, name: str | None, address: int) -> None:
+        """A signal ended the program; `name` is the device memory it took for its own."""
+        if name is not None:
+            self.add(
+                "host_pointer", site,
+                f"device pointer {name} dereferenced on the host",
+                advice="Copy it to the host first (cudaMemcpyDeviceToHost), or allocate it with "
+                "cudaMallocManaged.",
+                buffer=name,
+            )  # fmt: skip
+            return
+        words = {11: "segmentation fault", 8: "division by zero", 7: "bus error", 6: "aborted",
+                 4: "illegal instruction"}  # fmt: skip
+        at = f" at address {address:#x}" if number == 11 else ""
+        what = words.get(number, f"signal {number}")
+        self.add("trap", site, f"the host program died: {what}{at}",
+                 advice="This is host code; a debugger shows it as well.")  # fmt: skip
+
+    def at_end(self, memory: DeviceMemory, launcher: Launcher, *, clean: bool) -> None:
+        """Refused launches nobody asked about, partial copies, leaks."""
+        for key in self.unseen:
+            self.found[key]["message"] += "; the program never asked (cudaGetLastError)"
+        for allocation in memory.by_slot.values():
+            self._in_elements(allocation)
+            self._tail(allocation, launcher)
+            if allocation.freed is None and clean:
+                free = "cudaFreeHost" if allocation.kind == "pinned" else "cudaFree"
+                self.add(
+                    "leak", allocation.site,
+                    f"{allocation.size} bytes of {allocation.name} were never freed",
+                    advice=f"Call {free}({allocation.name}) after its last use.",
+                    buffer=allocation.name,
+                )  # fmt: skip
+
+    def _in_elements(self, allocation: Allocation) -> None:
+        """Copies that moved n bytes of n elements, where something came of it."""
+        item = allocation.storage.itemsize
+        if item == 1:
+            return
+        read_undefined = any(
+            f["kind"] == "uninitialised" and f["severity"] == "error"
+            and f.get("buffer") == allocation.name
+            for f in self.found.values()
+        )  # fmt: skip
+        for size, site in allocation.filled:
+            largest = max(s for s, _ in allocation.filled)
+            if size * item == allocation.size and size == largest:
+                self.add(
+                    "bad_copy", site,
+                    f"{size} bytes of {allocation.name}, which has {allocation.size} bytes: "
+                    f"{size} is the number of its elements",
+                    advice=f"Sizes are in bytes: multiply by {item}, the size of one element.",
+                    severity="error" if read_undefined else "warning", buffer=allocation.name,
+                )  # fmt: skip
+        init = allocation.storage.init
+        for size, site in allocation.emptied:
+            most = max(s for s, _ in allocation.emptied)
+            known = init is None or bool(init[size:].any())
+            if size * item == allocation.size and size == most and known:
+                self.add(
+                    "bad_copy", site,
+                    f"{size} bytes of {allocation.name}, which has {allocation.size} bytes: "
+                    f"{size} is the number of its elements",
+                    advice=f"Sizes are in bytes: multiply by {item}, the size of one element.",
+                    buffer=allocation.name,
+                )  # fmt: skip
+
+    def _tail(self, allocation: Allocation, launcher: Launcher) -> None:
+        """A result that was copied out whole although kernels wrote its beginning only."""
+        written, init = allocation.storage.written, allocation.storage.init
+        if (
+            written is None
+            or init is None
+            or not allocation.emptied
+            or not allocation.launched_with
+        ):
+            return
+        taken = allocation.copied_out_bytes
+        missing = int((init[:taken] == 0).sum())
+        if not missing or not written[:taken].any() or missing == taken:
+            return
+        first = int((init[:taken] == 0).argmax())
+        item = allocation.storage.itemsize
+        self.add(
+            "bad_launch", allocation.emptied[-1][1],
+            f"{missing // item} of {taken // item} elements of {allocation.name} were copied out "
+            f"but never written, from element {first // item}",
+            advice="The launch leaves a tail: round the number of blocks up, "
+            "(n + block - 1) / block, and guard with if (i < n).",
+            buffer=allocation.name,
+        )  # fmt: skip

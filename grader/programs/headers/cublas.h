@@ -1,0 +1,3 @@
+// cuBLAS: its types only.
+#pragma once
+#include "cublas_v2.h"

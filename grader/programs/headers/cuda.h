@@ -1,0 +1,1 @@
+#error "the driver API is not served by the virtual GPU"

@@ -1,0 +1,30 @@
+// What `__host__ __device__` functions may name of the device: they are parsed for the host too.
+// The bodies of functions for the device alone never reach this compiler.
+#pragma once
+#include <math.h>
+#include "vector_types.h"
+extern const uint3 threadIdx, blockIdx;
+extern const dim3 blockDim, gridDim;
+extern const int warpSize;
+__device__ void __syncthreads();
+__device__ void __syncwarp(unsigned = 0xffffffff);
+__device__ void __threadfence();
+__device__ void __threadfence_block();
+template <class T> __device__ T __ldg(const T*);
+template <class T, class U> __device__ T atomicAdd(T*, U);
+template <class T, class U> __device__ T atomicMax(T*, U);
+template <class T, class U> __device__ T atomicMin(T*, U);
+template <class T, class U, class V> __device__ T atomicCAS(T*, U, V);
+static __host__ __device__ inline int min(int a, int b) { return b < a ? b : a; }
+static __host__ __device__ inline int max(int a, int b) { return a < b ? b : a; }
+#define GRADE_LEAST(T)                                                        \
+  static __host__ __device__ inline T min(T a, T b) { return b < a ? b : a; } \
+  static __host__ __device__ inline T max(T a, T b) { return a < b ? b : a; }
+GRADE_LEAST(unsigned) GRADE_LEAST(long) GRADE_LEAST(unsigned long) GRADE_LEAST(long long)
+GRADE_LEAST(unsigned long long) GRADE_LEAST(float) GRADE_LEAST(double)
+#undef GRADE_LEAST
+// Newer C libraries declare functions of these names, which the one linked does not have.
+static __host__ __device__ inline float grade_rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
+static __host__ __device__ inline double grade_rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+#define rsqrtf(x) grade_rsqrtf(x)
+#define rsqrt(x) grade_rsqrt(x)

@@ -1,0 +1,1 @@
+#error "cuDNN is not served by the virtual GPU"

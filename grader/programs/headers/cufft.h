@@ -1,0 +1,1 @@
+#error "cuFFT is not served by the virtual GPU"

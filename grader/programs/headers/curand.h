@@ -1,0 +1,1 @@
+#error "cuRAND is not served by the virtual GPU"

@@ -1,0 +1,1 @@
+#error "cuSOLVER is not served by the virtual GPU"

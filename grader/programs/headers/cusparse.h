@@ -1,0 +1,1 @@
+#error "cuSPARSE is not served by the virtual GPU"

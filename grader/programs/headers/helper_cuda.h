@@ -1,0 +1,41 @@
+// What public samples expect of a header of this name, written anew: checks that name the call.
+#pragma once
+#include "cuda_runtime.h"
+#include <helper_string.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define checkCudaErrors(call)                                                                     \
+  do {                                                                                            \
+    cudaError_t grade_status = (call);                                                            \
+    if (grade_status != cudaSuccess) {                                                            \
+      fprintf(stderr, "CUDA error at %s:%d code=%d(%s) \"%s\"\n", __FILE__, __LINE__,             \
+              (int)grade_status, cudaGetErrorName(grade_status), #call);                          \
+      exit(EXIT_FAILURE);                                                                         \
+    }                                                                                             \
+  } while (0)
+#define getLastCudaError(message)                                                                 \
+  do {                                                                                            \
+    cudaError_t grade_status = cudaGetLastError();                                                \
+    if (grade_status != cudaSuccess) {                                                            \
+      fprintf(stderr, "%s(%d): %s: (%d) %s\n", __FILE__, __LINE__, (message), (int)grade_status,  \
+              cudaGetErrorString(grade_status));                                                  \
+      exit(EXIT_FAILURE);                                                                         \
+    }                                                                                             \
+  } while (0)
+#ifndef MAX
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#endif
+inline int findCudaDevice(int, const char**) {
+  cudaDeviceProp p;
+  checkCudaErrors(cudaGetDeviceProperties(&p, 0));
+  printf("GPU Device 0: \"%s\" with compute capability %d.%d\n\n", p.name, p.major, p.minor);
+  return 0;
+}
+inline int findCudaDevice(int n, char** v) { return findCudaDevice(n, (const char**)v); }
+inline int gpuGetMaxGflopsDeviceId() { return 0; }
+inline int gpuDeviceInit(int device) { return device < 0 ? 0 : device; }
+inline int _ConvertSMVer2Cores(int, int) { return 64; }
+inline bool checkCudaCapabilities(int major, int minor) {
+  return major < 8 || (major == 8 && minor <= 0);
+}
+inline float _ConvertSMVer2ArchName(int, int) { return 8.0f; }

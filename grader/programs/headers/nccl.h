@@ -1,0 +1,1 @@
+#error "NCCL is not served by the virtual GPU"

@@ -1,0 +1,1 @@
+#error "NVRTC is not served by the virtual GPU"

@@ -1,0 +1,1 @@
+#error "Thrust is not served by the virtual GPU"

@@ -1,0 +1,78 @@
+"""The half of a CUDA C file that a host compiler takes: device functions lose their bodies.
+
+A kernel keeps its signature, since the host launches it, and an empty body. A function for the
+device alone disappears, and so does a device function's body inside a class. What is for host and
+device both stays. Lines and columns stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from grader.languages.signature import node_text, parse
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def host_half(text: str) -> str:
+    """`text` with what only device code needs written over with spaces."""
+    source = text.encode()
+    out = bytearray(source)
+    for definition in _definitions(parse(text).root_node):
+        words = set(_words(definition))
+        if "__device__" not in words and "__global__" not in words:
+            continue
+        body = definition.child_by_field_name("body")
+        if "__host__" in words or body is None:
+            continue
+        if "__global__" in words or _inside_class(definition):
+            _blank(out, body.start_byte + 1, body.end_byte - 1)
+            for child in definition.children:
+                if child.type == "field_initializer_list":
+                    _blank(out, child.start_byte, child.end_byte)
+            continue
+        whole = definition
+        while whole.parent is not None and whole.parent.type == "template_declaration":
+            whole = whole.parent
+        _blank(out, whole.start_byte, whole.end_byte)
+    return out.decode()
+
+
+def _blank(out: bytearray, start: int, end: int) -> None:
+    for index in range(start, end):
+        if out[index] not in b"\r\n":
+            out[index] = 0x20
+
+
+def _definitions(root: Node) -> Iterator[Node]:
+    """Function definitions outside other functions' bodies."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.type == "function_definition":
+            yield node
+            continue
+        stack.extend(reversed(node.children))
+
+
+def _words(definition: Node) -> Iterator[str]:
+    """The words before the body."""
+    stack = [definition]
+    while stack:
+        node = stack.pop()
+        if node.type in ("compound_statement", "parameter_list"):
+            continue
+        if node.child_count == 0:
+            yield node_text(node)
+        stack.extend(node.children)
+
+
+def _inside_class(node: Node) -> bool:
+    parent = node.parent
+    while parent is not None:
+        if parent.type == "field_declaration_list":
+            return True
+        parent = parent.parent
+    return False

@@ -1,0 +1,364 @@
+"""Kernel launches of a host program on the virtual GPU.
+
+The optimised build gives values, counts and modelled time; the unoptimised one runs on a copy of
+the memory for its findings, the first times a kernel is launched. A launch that repeats the one
+before it and changes nothing is counted without being run: the engine is deterministic.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from grader import vgpu
+from grader.languages.mangling import function_name
+from grader.programs import errors as E
+from grader.programs.device_memory import DeviceMemory, Site
+from grader.programs.findings import Findings
+from grader.vgpu import cost
+from grader.vgpu.machine import Limits
+from grader.vgpu.memory import Storage
+from grader.vgpu.module import Kernel, Module
+
+LIMITS = Limits()
+DYNAMIC_SHARED_BYTES = 48 << 10
+"""Dynamic shared memory of a launch before cudaFuncSetAttribute raises it."""
+
+FUEL = 400_000_000
+FULL_CHECKS_BYTES = 1 << 26
+"""With more bytes allocated than this, a launch has bounds checks only."""
+
+CHECKED_LAUNCHES = 4
+"""How many launches of a kernel get the checks for races and undefined values, in both builds."""
+
+MOST_LINES = 2000
+
+
+class Refused(Exception):
+    """A launch that CUDA refuses, with its error code and what to do about it."""
+
+    def __init__(self, message: str, status: int, advice: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.advice = advice
+
+
+@dataclass(frozen=True)
+class KernelOf:
+    """A kernel of the program: its entries in both builds, and what ptxas said of it."""
+
+    name: str
+    optimised: Kernel
+    unoptimised: Kernel | None
+    registers: int | None
+    shared_bytes: int
+
+
+@dataclass
+class Program:
+    """The device half of a program: both modules, and the kernels by the symbol the host uses."""
+
+    modules: tuple[Module, ...]
+    kernels: dict[str, KernelOf]
+
+
+@dataclass(frozen=True)
+class Done:
+    """One launch that was carried out."""
+
+    name: str
+    ended: str
+    nanoseconds: float
+    printed: str
+    buffers: tuple[str, ...]
+    outputs: tuple[str, ...]
+    slots: frozenset[int]
+    threads: int
+    largest_elements: int
+
+
+class Launcher:
+    """Launches kernels, and adds up what they did."""
+
+    def __init__(self, program: Program, memory: DeviceMemory, findings: Findings) -> None:
+        self.program = program
+        self.memory = memory
+        self.findings = findings
+        self.counts: dict[str, float] = {}
+        self.lines: dict[tuple[str | None, int], dict[str, float]] = {}
+        self.nanoseconds = 0.0
+        self.reason = ""
+        self.done: dict[str, int] = {}
+        self._allowed: dict[str, int] = {}
+        self._last: tuple[Any, int, Done, dict[str, float]] | None = None
+        self._settled = False
+
+    # -- questions about kernels ---------------------------------------------------------------
+
+    def parameter_bytes(self, symbol: str) -> list[int]:
+        """The size of each parameter of the kernel `symbol`."""
+        kernel = self.program.kernels.get(symbol)
+        return [p.size_bytes for p in kernel.optimised.parameters] if kernel else []
+
+    def variable(self, name: str) -> Storage | None:
+        """A module's variable."""
+        for kernel in self.program.kernels.values():
+            return self.memory.variable(kernel.optimised, name)
+        for module in self.program.modules[:1]:
+            for entry in module.kernels:
+                return self.memory.variable(module.kernel(entry), name)
+        return None
+
+    def allow_shared(self, symbol: str, size: int) -> bool:
+        """cudaFuncAttributeMaxDynamicSharedMemorySize."""
+        if symbol not in self.program.kernels or not 0 <= size <= LIMITS.shared_bytes:
+            return False
+        self._allowed[symbol] = size
+        return True
+
+    def attributes(self, symbol: str) -> tuple[int, ...] | None:
+        """Registers, static shared bytes, local bytes, allowed dynamic shared bytes."""
+        kernel = self.program.kernels.get(symbol)
+        if kernel is None:
+            return None
+        allowed = self._allowed.get(symbol, DYNAMIC_SHARED_BYTES)
+        return kernel.registers or 32, kernel.shared_bytes, 0, allowed
+
+    def blocks_per_multiprocessor(self, symbol: str, block: int, shared: int) -> int | None:
+        """Theoretical occupancy of a kernel, in blocks."""
+        kernel = self.program.kernels.get(symbol)
+        if kernel is None:
+            return None
+        if not 1 <= block <= LIMITS.threads:
+            return 0
+        counts = {
+            "threads_per_block": float(block),
+            "shared_bytes_per_block": float(kernel.shared_bytes + shared),
+        }
+        return cost.resident_blocks(counts, kernel.registers)
+
+    # -- one launch ----------------------------------------------------------------------------
+
+    def launch(
+        self,
+        site: Site,
+        symbol: str,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int,
+        packed: bytes,
+        *,
+        cooperative: bool,
+    ) -> Done:
+        """Carry out a launch. Raises Refused for what CUDA refuses."""
+        kernel = self.program.kernels.get(symbol)
+        if kernel is None:
+            raise Refused("this kernel has no device code", E.INVALID_DEVICE_FUNCTION)
+        self._check(kernel, symbol, grid, block, shared, cooperative)
+        arguments = _unpack(kernel.optimised, packed)
+        key = (symbol, grid, block, shared, packed)
+        if repeated := self._repeated(key):
+            return repeated
+        self._host_pointers(site, kernel, arguments)
+        times = self.done.get(symbol, 0)
+        self.done[symbol] = times + 1
+        small = self.memory.used <= FULL_CHECKS_BYTES
+        thorough = small and times < CHECKED_LAUNCHES
+        if thorough and kernel.unoptimised is not None:
+            self._second_opinion(site, kernel, grid, block, arguments, shared)
+        before = self._written()
+        state = self.memory.state() if times else 0
+        try:
+            run = vgpu.launch(
+                kernel.optimised, grid, block, arguments, shared=shared, memory=self.memory.memory,
+                checks="all" if thorough else "bounds", fuel=FUEL,
+            )  # fmt: skip
+        except vgpu.LaunchError as error:
+            raise Refused(str(error), E.INVALID_VALUE) from None
+        self.findings.of_launch(site, kernel.name, run.faults, grid, block, shared)
+        if run.ended != "finished":
+            self.reason = self.reason or f"kernel {kernel.name}: {run.reason or run.ended}"
+        self.memory.version += 1
+        time = cost.estimate(run.metrics.counts, registers=kernel.registers).nanoseconds
+        done = self._describe(kernel, run, time, arguments, grid, block, before)
+        self._add(run.metrics.counts, run.metrics.lines, time)
+        unchanged = bool(times) and self.memory.state() == state and not run.printed
+        self._settled = unchanged and run.ended == "finished"
+        self._last = (key, self.memory.version, done, dict(run.metrics.counts))
+        return done
+
+    def _repeated(self, key: Any) -> Done | None:
+        """The launch before, where this is the same again and that one changed nothing."""
+        if self._last is None or not self._settled:
+            return None
+        known, version, done, counts = self._last
+        if known != key or version != self.memory.version:
+            return None
+        self.done[key[0]] += 1
+        self._add(counts, {}, done.nanoseconds)
+        return done
+
+    def _check(
+        self,
+        kernel: KernelOf,
+        symbol: str,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int,
+        cooperative: bool,
+    ) -> None:
+        for what, sizes, limits in (("grid", grid, LIMITS.grid), ("block", block, LIMITS.block)):
+            for axis, size, limit in zip("xyz", sizes, limits, strict=True):
+                if not 1 <= size <= limit:
+                    raise Refused(
+                        f"{what}.{axis} is {size}, expected 1 to {limit}", E.INVALID_CONFIGURATION
+                    )
+        threads = math.prod(block)
+        if threads > LIMITS.threads:
+            raise Refused(
+                f"a block of {threads} threads, expected at most {LIMITS.threads}",
+                E.INVALID_CONFIGURATION,
+                "Use smaller blocks and more of them.",
+            )
+        allowed = self._allowed.get(symbol, DYNAMIC_SHARED_BYTES)
+        if shared + kernel.shared_bytes > max(allowed, DYNAMIC_SHARED_BYTES):
+            raise Refused(
+                f"{shared} bytes of dynamic shared memory, expected at most {allowed}",
+                E.INVALID_VALUE,
+                "More than 48 KiB must be asked for: cudaFuncSetAttribute(kernel, "
+                "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes).",
+            )
+        if kernel.registers and kernel.registers * threads > 65536:
+            raise Refused(
+                f"{threads} threads with {kernel.registers} registers each, a block has 65536",
+                E.OUT_OF_RESOURCES,
+            )
+        if cooperative:
+            most = self.blocks_per_multiprocessor(symbol, threads, shared) or 0
+            if math.prod(grid) > most * LIMITS.multiprocessors:
+                raise Refused(
+                    f"a cooperative launch of {math.prod(grid)} blocks, expected at most "
+                    f"{most * LIMITS.multiprocessors}: all must be resident at once",
+                    E.COOPERATIVE_TOO_LARGE,
+                )
+
+    def _second_opinion(
+        self, site: Site, kernel: KernelOf, grid: Any, block: Any, arguments: list[bytes],
+        shared: int,
+    ) -> None:  # fmt: skip
+        """Findings of the unoptimised build, on a copy of the memory."""
+        assert kernel.unoptimised is not None, "the caller has looked"
+        twin = self.memory.copy_for(self.program.modules[-1], kernel.unoptimised, kernel.optimised)
+        try:
+            run = vgpu.launch(
+                kernel.unoptimised, grid, block, arguments, shared=shared, memory=twin, fuel=FUEL
+            )
+        except vgpu.LaunchError:
+            return  # the optimised build says why
+        self.findings.of_launch(site, kernel.name, run.faults, grid, block, shared)
+
+    def _host_pointers(self, site: Site, kernel: KernelOf, arguments: list[bytes]) -> None:
+        for index, data in enumerate(arguments):
+            if len(data) != 8:
+                continue
+            value = int.from_bytes(data, "little")
+            found = self.memory.at(value)
+            if found is not None:
+                if found.freed is not None:
+                    self.findings.launched_with_freed(site, kernel.name, index, found)
+                found.launched_with += 1
+            elif _is_host(value):
+                self.findings.host_pointer(site, kernel.name, index)
+
+    def _written(self) -> dict[int, int]:
+        return {
+            a.storage.slot: int(a.storage.written.sum())
+            for a in self.memory.live()
+            if a.storage.written is not None and a.size <= 1 << 24
+        }
+
+    def _describe(
+        self, kernel: KernelOf, run: vgpu.Launch, time: float, arguments: list[bytes],
+        grid: tuple[int, int, int], block: tuple[int, int, int], before: dict[int, int],
+    ) -> Done:  # fmt: skip
+        named = [self.memory.at(int.from_bytes(a, "little")) for a in arguments if len(a) == 8]
+        used = [a for a in named if a is not None]
+        outputs = [
+            a for a in used
+            if a.storage.written is not None
+            and a.storage.slot in before
+            and int(a.storage.written.sum()) > before[a.storage.slot]
+        ]  # fmt: skip
+        sizes = [a.size // a.storage.itemsize for a in outputs or used]
+        return Done(
+            name=kernel.name,
+            ended=run.ended,
+            nanoseconds=time,
+            printed=run.printed,
+            buffers=tuple(a.name for a in used),
+            outputs=tuple(a.name for a in outputs),
+            slots=frozenset(a.storage.slot for a in used),
+            threads=math.prod(grid) * math.prod(block),
+            largest_elements=max(sizes, default=0),
+        )
+
+    def _add(
+        self, counts: dict[str, float], lines: dict[tuple[str | None, int], dict[str, float]],
+        time: float,
+    ) -> None:  # fmt: skip
+        self.nanoseconds += time
+        for name, value in counts.items():
+            self.counts[name] = self.counts.get(name, 0.0) + value
+        for place, values in lines.items():
+            if place not in self.lines and len(self.lines) >= MOST_LINES:
+                continue
+            into = self.lines.setdefault(place, {})
+            for name, value in values.items():
+                into[name] = into.get(name, 0.0) + value
+
+    def line_counts(self) -> list[dict[str, Any]]:
+        """Counts per source line, as JSON."""
+        return [
+            {"file": file, "line": line, "counts": counts}
+            for (file, line), counts in sorted(
+                self.lines.items(), key=lambda i: (i[0][0] or "", i[0][1])
+            )
+        ]
+
+    def summary(self) -> dict[str, int]:
+        """How often each kernel was launched."""
+        return {self.program.kernels[s].name: times for s, times in self.done.items()}
+
+
+def _unpack(kernel: Kernel, packed: bytes) -> list[bytes]:
+    arguments, at = [], 0
+    for parameter in kernel.parameters:
+        arguments.append(packed[at : at + parameter.size_bytes])
+        at += parameter.size_bytes
+    if at != len(packed):
+        raise ValueError(f"{len(packed)} bytes of arguments for a kernel that takes {at}")
+    return arguments
+
+
+def _is_host(value: int) -> bool:
+    """Addresses of a position-independent program, its heap, libraries and stack on Linux."""
+    return 0x5500_0000_0000 <= value < 0x5700_0000_0000 or 0x7000_0000_0000 <= value < 1 << 47
+
+
+def program_of(variants: list[dict[str, Any]], symbols: dict[str, str]) -> Program:
+    """The device half: `variants` with PTX, entries and registers, kernels by host symbol."""
+    modules = tuple(Module.from_ptx(v["ptx"]) for v in variants)
+    kernels = {}
+    for symbol in symbols:
+        entries = [v["symbols"].get(symbol) for v in variants]
+        if not entries or entries[0] is None:
+            continue
+        kernels[symbol] = KernelOf(
+            name=function_name(symbol),
+            optimised=modules[0].kernel(entries[0]),
+            unoptimised=modules[1].kernel(entries[1]) if len(modules) > 1 and entries[1] else None,
+            registers=variants[0]["registers"].get(entries[0]),
+            shared_bytes=variants[0]["shared_bytes"].get(entries[0], 0),
+        )
+    return Program(modules, kernels)

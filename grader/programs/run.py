@@ -1,0 +1,181 @@
+"""Runs a built program in a sandboxed child and checks what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from grader import cache, sandbox
+from grader.devices.virtual import NATIVE
+from grader.errors import InternalError, NotGradableError
+from grader.programs.build import Built, symbols_of
+from grader.result import Dim3, Fault, LineMetrics, Record
+
+_JOB = "grader.programs.server:run_job"
+LIMITS = sandbox.Limits(
+    wall_seconds=300, cpu_seconds=300, processes=2, memory_bytes=6 << 30, printed_bytes=1 << 20
+)
+
+Ended = Literal["exited", "died", "odd", "unsupported", "fuel", "deadlock", "time", "memory"]
+
+
+class Call(Record):
+    """One call of the program to the CUDA runtime, as the device saw it."""
+
+    api: str = Field(description="its name; `<<<>>>` for a launch")
+    file: str = ""
+    line: int = 0
+    status: int = Field(default=0, description="CUDA's error code")
+    bytes: int | None = None
+    kind: str | None = Field(default=None, description="direction of a copy")
+    buffer: str | None = Field(default=None, description="what the program calls the allocation")
+    address: int | None = None
+    launches: int | None = None
+    kernel: str | None = None
+    grid: Dim3 | None = None
+    block: Dim3 | None = None
+    shared: int | None = None
+    buffers: tuple[str, ...] = Field(default=(), description="allocations a launch was given")
+    outputs: tuple[str, ...] = Field(default=(), description="those that the launch wrote")
+    threads: int | None = None
+    largest_elements: int | None = Field(
+        default=None, description="elements of the largest allocation the launch wrote"
+    )
+
+
+class Answer(Record):
+    """What the run child says."""
+
+    ended: Ended
+    code: int
+    host_seconds: float
+    faults: tuple[Fault, ...] = Field(max_length=1000)
+    trace: tuple[Call, ...] = Field(max_length=5000)
+    launches: dict[str, int]
+    counts: dict[str, float]
+    lines: tuple[LineMetrics, ...] = Field(max_length=5000)
+    modelled_ns: float = Field(ge=0, allow_inf_nan=False)
+    kernel_ns: float = Field(ge=0, allow_inf_nan=False)
+    stopped: str
+    stopped_reason: str
+    files: tuple[str, ...]
+    fresh: tuple[str, ...]
+
+
+class Outcome(Record):
+    """A run: how it ended, what it printed and wrote, what the device saw."""
+
+    answer: Answer
+    stdout: str
+    stderr: str
+    files: dict[str, bytes] = {}
+
+
+def run(
+    built: Built,
+    *,
+    arguments: Sequence[str] = (),
+    stdin: bytes = b"",
+    files: Mapping[str, bytes] | None = None,
+    outputs: Sequence[str] = (),
+    limits: sandbox.Limits = LIMITS,
+) -> Outcome:
+    """Run the program once. Raises NotGradableError where no child can be started."""
+    variants = built.artefact.variants[:2] if built.artefact else ()
+    found = symbols_of(built)
+    given = dict(files or {})
+    request = {
+        "variants": [
+            {
+                "symbols": s,
+                "registers": dict(v.registers),
+                "shared_bytes": dict(v.shared_bytes),
+            }
+            for v, s in zip(variants, found, strict=False)
+        ],
+        "kernels": dict(built.kernels),
+        "texts": dict(built.texts),
+        "arguments": list(arguments),
+        "files": list(given),
+        "outputs": list(outputs),
+        "program": str(built.executable),
+    }
+    blobs = [*(v.ptx.encode() for v in variants), stdin, *given.values()]
+    reply = _call(request, blobs, limits, built)
+    if reply.exit.cause == "refused":
+        raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
+    if reply.header is None:
+        return _stopped(reply, limits)
+    try:
+        answer = Answer.model_validate(reply.header)
+    except ValidationError as error:
+        raise InternalError(f"a run child sent a malformed answer: {error}") from None
+    said = list(reply.blobs)
+    if len(said) != 2 + len(answer.files) + len(answer.fresh):
+        raise InternalError("a run child sent other files than it named")
+    _keep(built, answer.fresh, said[2 + len(answer.files) :])
+    return Outcome(
+        answer=answer,
+        stdout=said[0].decode(errors="replace"),
+        stderr=said[1].decode(errors="replace"),
+        files=dict(zip(answer.files, said[2:], strict=False)),
+    )
+
+
+def _call(
+    request: dict[str, Any], blobs: list[bytes], limits: sandbox.Limits, built: Built
+) -> sandbox.Reply:
+    native_code = cache.root() / NATIVE
+    native_code.mkdir(parents=True, exist_ok=True)
+    request = request | {"cache": str(cache.root())}
+
+    def ask() -> sandbox.Reply:
+        return sandbox.call(
+            _JOB, request, blobs, limits=limits, read=[native_code, built.executable]
+        )
+
+    reply = ask()
+    if reply.header is not None and reply.header.get("needs") == "runtime":
+        from grader.vgpu import native
+
+        native.runtime_objects()
+        reply = ask()
+    return reply
+
+
+def _keep(built: Built, keys: Sequence[str], objects: Sequence[bytes]) -> None:
+    """Keep the native code a child made, under the keys of the PTX it was given and no others."""
+    import hashlib
+
+    from grader.vgpu import native
+
+    allowed = {
+        native.key(hashlib.sha256(variant.ptx.encode()).hexdigest(), entry, shadow)
+        for variant in (built.artefact.variants if built.artefact else ())
+        for entry in variant.entries.values()
+        for shadow in (False, True)
+    }
+    for name, data in zip(keys, objects, strict=False):
+        if name in allowed:
+            cache.write(NATIVE, name, data)
+
+
+def _stopped(reply: sandbox.Reply, limits: sandbox.Limits) -> Outcome:
+    """The outcome of a run that was ended from outside."""
+    cause = reply.exit.cause
+    if cause == "exited":
+        raise InternalError(f"a program's run ended without an answer: {reply.error}")
+    ended: Ended = "time" if cause in ("wall_timeout", "cpu_limit") else "memory"
+    reason = (
+        f"it was stopped after {limits.wall_seconds:.0f} s"
+        if ended == "time"
+        else f"it was stopped: {reply.exit.detail or cause}"
+    )
+    answer = Answer(
+        ended=ended, code=-1, host_seconds=reply.exit.wall_seconds, faults=(), trace=(),
+        launches={}, counts={}, lines=(), modelled_ns=0, kernel_ns=0, stopped=ended,
+        stopped_reason=reason, files=(), fresh=(),
+    )  # fmt: skip
+    return Outcome(answer=answer, stdout=reply.exit.output, stderr="")

@@ -1,0 +1,393 @@
+// The host's side of the CUDA runtime: every call becomes a message to the process that owns the
+// virtual GPU (server.py), which answers with a status, numbers and bytes.
+//
+// Memory that host and device share (managed, pinned) is mapped at the device's own address. It is
+// closed while a kernel or a copy that has not been waited for may write it, so that a read before
+// cudaDeviceSynchronize() is noticed where it happens (`on_fault`).
+#include "host.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { REQUEST = 100, REPLY = 101, MOST_NUMBERS = 16, MOST_REGIONS = 1024, MOST_KERNELS = 4096 };
+#define PAGE 4096ull
+
+typedef struct {
+  uint32_t name_bytes, file_bytes, line, numbers;
+  uint64_t payload_bytes;
+} Request;
+typedef struct {
+  int32_t status;
+  uint32_t numbers, text_bytes, flags;
+  uint64_t payload_bytes;
+} Reply;
+enum { OPEN_SHARED = 1 };
+
+typedef struct {
+  char* base;
+  size_t bytes;
+  int managed, closed;
+} Region;
+typedef struct {
+  const void* stub;
+  const char* name;
+  int known, count;
+  uint32_t sizes[256];
+} Kernel;
+
+static Region regions[MOST_REGIONS];
+static int region_count;
+static Kernel kernels[MOST_KERNELS];
+static int kernel_count;
+static struct { const void* shadow; const char* name; } variables[MOST_KERNELS];
+static int variable_count;
+
+static void lost(void) { _exit(70); }
+
+static void put(const void* data, size_t bytes) {
+  const char* at = data;
+  while (bytes) {
+    ssize_t n = write(REQUEST, at, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) lost();
+    at += n, bytes -= n;
+  }
+}
+
+static void get(void* data, size_t bytes) {
+  char* at = data;
+  while (bytes) {
+    ssize_t n = read(REPLY, at, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) lost();
+    at += n, bytes -= n;
+  }
+}
+
+static void skip(uint64_t bytes) {
+  char junk[4096];
+  while (bytes) {
+    size_t n = bytes < sizeof junk ? bytes : sizeof junk;
+    get(junk, n), bytes -= n;
+  }
+}
+
+// What a call reads or fills is touched first: a bad address then is a fault at that call, not an
+// error of the pipe in the middle of a message.
+static Region* region_of(uint64_t address);
+static void open_region(Region* r);
+static void prepare(const void* data, size_t bytes, int fill) {
+  if (!bytes) return;
+  Region* r = region_of((uint64_t)data);
+  if (r) open_region(r);
+  volatile char* at = (volatile char*)data;
+  for (size_t k = 0; k < bytes; k += PAGE) {
+    char c = at[k];
+    if (fill) at[k] = c;
+  }
+  char c = at[bytes - 1];
+  if (fill) at[bytes - 1] = c;
+}
+
+static void tell(const char* name, const char* file, int line, const uint64_t* a, int n,
+                 const void* payload, size_t bytes) {
+  Request q = {strlen(name), strlen(file), line, n, bytes};
+  put(&q, sizeof q), put(name, q.name_bytes), put(file, q.file_bytes), put(a, 8 * n);
+  if (bytes) put(payload, bytes);
+}
+
+// One call; `say` writes what the device printed. Returns the reply's flags.
+static uint32_t talk(const char* name, const char* file, int line, const uint64_t* a, int n,
+                     const void* payload, size_t bytes, uint64_t* r, void* back, size_t room,
+                     int say, int* status) {
+  tell(name, file, line, a, n, payload, bytes);
+  Reply p;
+  get(&p, sizeof p);
+  for (uint32_t k = 0; k < p.numbers; ++k) {
+    uint64_t v;
+    get(&v, 8);
+    if (r) r[k] = v;
+  }
+  if (p.text_bytes && say) {
+    char* text = malloc(p.text_bytes);
+    get(text, p.text_bytes);
+    fwrite(text, 1, p.text_bytes, stdout);
+    free(text);
+  } else {
+    skip(p.text_bytes);
+  }
+  size_t taken = p.payload_bytes < room ? p.payload_bytes : room;
+  if (taken) get(back, taken);
+  skip(p.payload_bytes - taken);
+  if (status) *status = p.status;
+  return p.flags;
+}
+
+// ---- memory that host and device share ---------------------------------------------------------
+
+static size_t rounded(size_t bytes) { return (bytes + PAGE - 1) & ~(PAGE - 1); }
+
+static Region* region_of(uint64_t address) {
+  for (int k = 0; k < region_count; ++k)
+    if (regions[k].base && address - (uint64_t)regions[k].base < rounded(regions[k].bytes))
+      return &regions[k];
+  return 0;
+}
+
+static void open_region(Region* r) {
+  if (!r->closed) return;
+  r->closed = 0;
+  mprotect(r->base, rounded(r->bytes), PROT_READ | PROT_WRITE);
+  uint64_t a[2] = {(uint64_t)r->base, r->bytes};
+  talk("shared read", "", 0, a, 2, 0, 0, 0, r->base, r->bytes, 0, 0);
+}
+
+static void close_region(Region* r) {
+  if (r->closed) return;
+  uint64_t a[1] = {(uint64_t)r->base};
+  talk("shared write", "", 0, a, 1, r->base, r->bytes, 0, 0, 0, 0, 0);
+  r->closed = 1;
+  mprotect(r->base, rounded(r->bytes), PROT_NONE);
+}
+
+static void follow(uint32_t flags) {
+  if (flags & OPEN_SHARED)
+    for (int k = 0; k < region_count; ++k)
+      if (regions[k].base) open_region(&regions[k]);
+}
+
+void* grade_share(uint64_t address, size_t bytes, int managed) {
+  int k = 0;
+  while (k < region_count && regions[k].base) ++k;
+  if (k == MOST_REGIONS) return 0;
+  void* at = mmap((void*)address, rounded(bytes), PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at != (void*)address) return 0;
+  if (k == region_count) ++region_count;
+  regions[k] = (Region){at, bytes, managed, 0};
+  return at;
+}
+
+void grade_unshare(uint64_t address) {
+  Region* r = region_of(address);
+  if (!r || (uint64_t)r->base != address) return;
+  // The addresses stay taken and closed: a later access is a fault that can be named.
+  mprotect(r->base, rounded(r->bytes), PROT_NONE);
+  madvise(r->base, rounded(r->bytes), MADV_DONTNEED);
+  r->base = 0;
+}
+
+// A copy into shared memory that has not been waited for: what it brings shows when it is opened.
+int grade_is_shared(const void* address) { return region_of((uint64_t)address) != 0; }
+
+void grade_close(const void* address) {
+  Region* r = region_of((uint64_t)address);
+  if (r) close_region(r);
+}
+
+// ---- calls -------------------------------------------------------------------------------------
+
+int grade_call(const char* name, const char* file, int line, const uint64_t* a, int n,
+               const void* payload, size_t bytes, uint64_t* r, void* back, size_t room) {
+  int status = 0;
+  prepare(payload, bytes, 0), prepare(back, room, 1);
+  follow(talk(name, file, line, a, n, payload, bytes, r, back, room, 1, &status));
+  return status;
+}
+
+const char* grade_text(const char* name, int code) {
+  static struct { const char* name; int code; const char* text; } known[64];
+  static int count;
+  for (int k = 0; k < count; ++k)
+    if (known[k].code == code && !strcmp(known[k].name, name)) return known[k].text;
+  char* text = calloc(1, 256);
+  uint64_t a[1] = {(uint64_t)code};
+  talk(name, "", 0, a, 1, 0, 0, 0, text, 255, 0, 0);
+  if (count < 64) {
+    known[count].name = name, known[count].code = code, known[count].text = text, ++count;
+  }
+  return text;
+}
+
+const char* grade_kernel(const void* stub) {
+  for (int k = 0; k < kernel_count; ++k)
+    if (kernels[k].stub == stub) return kernels[k].name;
+  return "";
+}
+
+const char* grade_variable(const void* shadow) {
+  for (int k = 0; k < variable_count; ++k)
+    if (variables[k].shadow == shadow) return variables[k].name;
+  return "";
+}
+
+// ---- launches: what clang makes of <<<>>> ------------------------------------------------------
+
+typedef struct { unsigned x, y, z; } Size;
+static __thread struct { Size grid, block; size_t shared; void* stream; const char* file; int line; }
+    pushed;
+
+unsigned __cudaPushCallConfiguration(Size grid, Size block, size_t shared, void* stream,
+                                     const char* file, int line) {
+  pushed.grid = grid, pushed.block = block, pushed.shared = shared, pushed.stream = stream;
+  pushed.file = file, pushed.line = line;
+  return 0;
+}
+
+unsigned __cudaPopCallConfiguration(Size* grid, Size* block, size_t* shared, void** stream) {
+  *grid = pushed.grid, *block = pushed.block, *shared = pushed.shared, *stream = pushed.stream;
+  return 0;
+}
+
+int grade_launch(const char* api, const void* stub, Size grid, Size block, void** args,
+                 size_t shared, void* stream, const char* file, int line) {
+  Kernel* kernel = 0;
+  for (int k = 0; k < kernel_count; ++k)
+    if (kernels[k].stub == stub) kernel = &kernels[k];
+  const char* name = kernel ? kernel->name : "";
+  uint64_t a[10] = {grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, (uint64_t)stream};
+  if (kernel && !kernel->known) {
+    uint64_t r[256];
+    talk("kernel", file, line, 0, 0, name, strlen(name), r, 0, 0, 0, &kernel->count);
+    for (int k = 0; k < kernel->count; ++k) kernel->sizes[k] = r[k];
+    kernel->known = 1;
+  }
+  size_t bytes = strlen(name) + 1;
+  for (int k = 0; kernel && k < kernel->count; ++k) bytes += kernel->sizes[k];
+  char* packed = malloc(bytes);
+  char* at = stpcpy(packed, name) + 1;
+  for (int k = 0; kernel && k < kernel->count; ++k) {
+    memcpy(at, args[k], kernel->sizes[k]);
+    if (kernel->sizes[k] == 8) {
+      uint64_t value;
+      memcpy(&value, args[k], 8);
+      Region* r = region_of(value);
+      if (r) close_region(r);
+    }
+    at += kernel->sizes[k];
+  }
+  for (int k = 0; k < region_count; ++k)
+    if (regions[k].base && regions[k].managed) close_region(&regions[k]);
+  int status = 0;
+  uint32_t flags =
+      talk(api, file, line, a, 8, packed, bytes, 0, 0, 0, 1, &status);
+  free(packed);
+  follow(flags);
+  return status;
+}
+
+int cudaLaunchKernel(const void* stub, Size grid, Size block, void** args, size_t shared,
+                     void* stream) {
+  return grade_launch("<<<>>>", stub, grid, block, args, shared, stream, pushed.file, pushed.line);
+}
+
+void** __cudaRegisterFatBinary(void* wrapper) { return wrapper; }
+void __cudaRegisterFatBinaryEnd(void** handle) {}
+void __cudaUnregisterFatBinary(void** handle) {}
+int __cudaRegisterFunction(void** handle, const void* stub, char* name, const char* again, int limit,
+                           void* a, void* b, void* c, void* d, int* e) {
+  if (kernel_count < MOST_KERNELS) kernels[kernel_count++] = (Kernel){stub, name};
+  return 0;
+}
+void __cudaRegisterVar(void** handle, void* shadow, char* name, const char* again, int ext,
+                       size_t bytes, int constant, int global) {
+  if (variable_count < MOST_KERNELS) {
+    variables[variable_count].shadow = shadow, variables[variable_count].name = name;
+    ++variable_count;
+  }
+}
+void __cudaRegisterManagedVar(void** handle, void** shadow, void* init, const char* name,
+                              size_t bytes, unsigned align) {
+  __cudaRegisterVar(handle, shadow, (char*)name, name, 0, bytes, 0, 0);
+}
+
+// ---- what ends a host program ------------------------------------------------------------------
+
+static int is_device(uint64_t a) {
+  return (a >= 16ull << 36 && a < 512ull << 36) || (a >= 8192ull << 36 && a < 1ull << 52);
+}
+
+// Where the program stood: the instruction, and the callers that frame pointers lead to. A C
+// library's function keeps no frame; its return address lies at the top of the stack.
+static int places(ucontext_t* context, uint64_t* at, int most) {
+  int n = 0;
+#if defined(__x86_64__)
+  uint64_t pc = context->uc_mcontext.gregs[REG_RIP], frame = context->uc_mcontext.gregs[REG_RBP];
+  uint64_t top = context->uc_mcontext.gregs[REG_RSP];
+#else
+  uint64_t pc = context->uc_mcontext.pc, frame = context->uc_mcontext.regs[29];
+  uint64_t top = context->uc_mcontext.sp;
+#endif
+  at[n++] = pc;
+#if defined(__x86_64__)
+  at[n++] = *(uint64_t*)top - 1;
+#else
+  at[n++] = context->uc_mcontext.regs[30] - 4;
+#endif
+  while (n < most && frame >= top && frame - top < 8ull << 20 && !(frame & 7)) {
+    uint64_t* f = (uint64_t*)frame;
+    at[n++] = f[1] - 1;
+    if (f[0] <= frame) break;
+    frame = f[0];
+  }
+  return n;
+}
+
+// The program's own load address: places are told relative to it.
+extern char __ehdr_start[];
+
+static void on_fault(int number, siginfo_t* info, void* context) {
+  static volatile int inside;
+  uint64_t a[MOST_NUMBERS] = {0}, address = (uint64_t)info->si_addr;
+  if (!inside) {
+    inside = 1;
+    int n = places(context, a + 3, MOST_NUMBERS - 3);
+    for (int k = 0; k < n; ++k) a[3 + k] -= (uint64_t)__ehdr_start;
+    Region* r = number == SIGSEGV ? region_of(address) : 0;
+    a[0] = number, a[1] = address;
+    if (r && r->closed) {
+      a[2] = 1;
+      talk("touched", "", 0, a, 3 + n, 0, 0, 0, 0, 0, 0, 0);
+      open_region(r);
+      inside = 0;
+      return;
+    }
+#if defined(__x86_64__)
+    // A device address is no address of this processor: it does not say which one it was.
+    if (number == SIGSEGV && !address)
+      for (int k = 0; k < NGREG; ++k) {
+        uint64_t v = ((ucontext_t*)context)->uc_mcontext.gregs[k];
+        if (k != REG_RIP && k != REG_RSP && k != REG_RBP && is_device(v)) a[1] = v;
+      }
+#endif
+    tell("died", "", 0, a, 3 + n, 0, 0);
+  }
+  fflush(stdout);
+  signal(number, SIG_DFL);
+  _exit(128 + number);
+}
+
+// The sandbox lets no process send signals but its first; abort() would end in a wrong one.
+void abort(void) {
+  fflush(stdout);
+  uint64_t a[1] = {SIGABRT};
+  tell("aborted", "", 0, a, 1, 0, 0);
+  _exit(128 + SIGABRT);
+}
+
+__attribute__((constructor(101))) static void start(void) {
+  static char stack[65536];
+  stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+  sigaltstack(&other, 0);
+  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+  sigaction(SIGSEGV, &action, 0);
+  sigaction(SIGBUS, &action, 0);
+  sigaction(SIGFPE, &action, 0);
+  sigaction(SIGILL, &action, 0);
+}

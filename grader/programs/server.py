@@ -1,0 +1,210 @@
+"""Runs a host program and is its device: what the sandboxed run child does.
+
+The program is a process of its own, in the same sandbox: it asks for everything over a pipe
+(runtime/host.c), so that whatever it does to itself, the device's records stay true. What it
+prints, how it ends and what the device saw go back to the parent.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.devices.virtual_child import made, use_cache
+from grader.programs import line_table
+from grader.programs.device import Device
+from grader.programs.device_memory import Site
+from grader.programs.launches import program_of
+
+REQUEST_FD, REPLY_FD = 100, 101
+_REQUEST = struct.Struct("<IIIIQ")
+_REPLY = struct.Struct("<iIIIQ")
+OPEN_SHARED = 1
+MOST_PAYLOAD = 1 << 30
+MOST_PRINTED = 1 << 20
+MOST_FILES = 64
+
+
+def run_job(request: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """In the child: run the program to its end."""
+    if not use_cache(request["cache"]):
+        return {"needs": "runtime"}, []
+    data = list(blobs)
+    variants = request["variants"]
+    for variant in variants:
+        variant["ptx"] = data.pop(0).decode()
+    program = program_of(variants, request["kernels"])
+    lines = {name: text.splitlines() for name, text in request["texts"].items()}
+    device = Device(program, lines)
+    stdin = data.pop(0)
+    for name in request["files"]:
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.pop(0))
+    executable = request["program"]
+    table = line_table.read(Path(executable).read_bytes())
+    session = _Session(device, table, set(lines))
+    outcome = session.run([executable, *request["arguments"]], stdin)
+    device.end(outcome["code"])
+    written = _written(request["outputs"])
+    fresh, objects = made()
+    header = {
+        **outcome, **device.summary(), "files": list(written), "fresh": fresh["fresh"],
+    }  # fmt: skip
+    return header, [session.printed[1], session.printed[2], *written.values(), *objects]
+
+
+def _written(names: Sequence[str]) -> dict[str, bytes]:
+    """Files the program was asked to write."""
+    found = {}
+    for name in names[:MOST_FILES]:
+        path = Path(name)
+        if path.is_file() and not path.is_symlink():
+            found[name] = path.read_bytes()
+    return found
+
+
+class _Session:
+    """One host program, from its start to its end."""
+
+    def __init__(self, device: Device, table: line_table.Lines, files: set[str]) -> None:
+        self.device = device
+        self.table = table
+        self.files = files
+        self.printed = {1: b"", 2: b""}
+        self.ended = ""
+
+    def run(self, argv: list[str], stdin: bytes) -> dict[str, Any]:
+        """Start it, serve it, wait for it."""
+        Path(".stdin").write_bytes(stdin)
+        requests_in, requests_out = os.pipe()
+        replies_in, replies_out = os.pipe()
+        outputs = {1: os.pipe(), 2: os.pipe()}
+        source = os.open(".stdin", os.O_RDONLY)
+        started = time.perf_counter()
+        mine = [requests_in, replies_out, *(pair[0] for pair in outputs.values())]
+        actions = [
+            (os.POSIX_SPAWN_DUP2, source, 0),
+            *((os.POSIX_SPAWN_DUP2, pair[1], fd) for fd, pair in outputs.items()),
+            (os.POSIX_SPAWN_DUP2, requests_out, REQUEST_FD),
+            (os.POSIX_SPAWN_DUP2, replies_in, REPLY_FD),
+        ]
+        pid = os.posix_spawn(argv[0], argv, dict(os.environ), file_actions=actions)
+        for fd in (source, requests_out, replies_in, *(pair[1] for pair in outputs.values())):
+            os.close(fd)
+        readers = [
+            threading.Thread(target=self._collect, args=(fd, pair[0]), daemon=True)
+            for fd, pair in outputs.items()
+        ]
+        for reader in readers:
+            reader.start()
+        self._serve(requests_in, replies_out)
+        for fd in mine[:2]:
+            os.close(fd)
+        _, status = os.waitpid(pid, 0)
+        for reader in readers:
+            reader.join(timeout=5.0)
+        code = os.waitstatus_to_exitcode(status)
+        if code < 0 and not self.ended:
+            self.ended = "died"
+            self.device.findings.died(None, -code, None, 0)
+        return {
+            "ended": self.ended or "exited",
+            "code": code,
+            "host_seconds": time.perf_counter() - started,
+        }
+
+    def _collect(self, fd: int, source: int) -> None:
+        kept = bytearray()
+        while piece := os.read(source, 1 << 16):
+            kept += piece[: MOST_PRINTED - len(kept)]
+            self.printed[fd] = bytes(kept)
+
+    # -- the conversation ----------------------------------------------------------------------
+
+    def _serve(self, source: int, target: int) -> None:
+        while (head := _read(source, _REQUEST.size)) is not None:
+            name_size, file_size, line, count, payload_size = _REQUEST.unpack(head)
+            if name_size > 64 or file_size > 4096 or count > 16 or payload_size > MOST_PAYLOAD:
+                self.ended = "odd"
+                return
+            rest = _read(source, name_size + file_size + 8 * count)
+            payload = _read(source, payload_size)
+            if rest is None or payload is None:
+                return
+            name = rest[:name_size].decode(errors="replace")
+            file = rest[name_size : name_size + file_size].decode(errors="replace")
+            numbers = list(struct.unpack_from(f"<{count}Q", rest, name_size + file_size))
+            site = Site(file.removeprefix("./"), line)
+            if name in ("died", "aborted"):
+                self._died(name, numbers)
+                return
+            if name == "touched":
+                self.device.touched(numbers[1], self._place(numbers[3:]))
+                _write(target, [_REPLY.pack(0, 0, 0, 0, 0)])
+                continue
+            try:
+                answer = self.device.call(name, site, numbers, payload)
+            except (ValueError, OverflowError):
+                self.ended = "odd"
+                return
+            text = answer.text.encode()
+            flags = OPEN_SHARED if answer.opens else 0
+            head = _REPLY.pack(
+                answer.status, len(answer.numbers), len(text), flags, len(answer.payload)
+            )
+            values = struct.pack(f"<{len(answer.numbers)}Q", *answer.numbers)
+            if not _write(target, [head, values, text, answer.payload]):
+                return
+            if self.device.stopped:
+                self.ended = self.device.stopped
+                return
+
+    def _died(self, name: str, numbers: list[int]) -> None:
+        self.ended = "died"
+        if name == "aborted":
+            self.device.findings.died(None, 6, None, 0)
+            return
+        number, address = numbers[0], numbers[1]
+        found = self.device.memory.at(address) if number == 11 else None
+        variable = self.device.memory.variable_at(address) if number == 11 else None
+        label = found.name if found else variable.name if variable else None
+        site = self._place(numbers[3:])
+        if found is not None and found.freed is not None:
+            self.device.findings.used_after_free("the host", site or found.site, found)
+            return
+        self.device.findings.died(site, number, label, address)
+
+    def _place(self, addresses: list[int]) -> Site | None:
+        """The innermost place in the program's own files."""
+        for address in addresses:
+            place = self.table.at(address)
+            if place is not None and place[0].removeprefix("./") in self.files:
+                return Site(place[0].removeprefix("./"), place[1])
+        return None
+
+
+def _read(fd: int, size: int) -> bytes | None:
+    pieces = bytearray()
+    while len(pieces) < size:
+        piece = os.read(fd, min(size - len(pieces), 1 << 20))
+        if not piece:
+            return None
+        pieces += piece
+    return bytes(pieces)
+
+
+def _write(fd: int, pieces: Sequence[bytes]) -> bool:
+    for piece in pieces:
+        view = memoryview(piece)
+        while view:
+            try:
+                view = view[os.write(fd, view[: 1 << 20]) :]
+            except BrokenPipeError:
+                return False
+    return True

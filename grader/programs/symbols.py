@@ -1,0 +1,56 @@
+"""What a host object says of kernels: which it launches, and how C++ spells each.
+
+Clang's intermediate language registers every kernel under its device symbol, and its debug
+information has the C++ name with template arguments and scope.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from grader.languages.mangling import function_name
+
+_REGISTERED = re.compile(
+    r"call i32 @__cudaRegisterFunction\(ptr [^,]+, "
+    r"ptr [\w ]*@(\"[^\"]+\"|[\w$.]+), ptr [\w ]*@(\d+),"
+)
+_STRING = re.compile(
+    r'^@(\d+) = [^\n]*constant \[\d+ x i8\] c"((?:[^"\\]|\\..)*)\\00"', re.MULTILINE
+)
+_FUNCTION = re.compile(
+    r'DISubprogram\(name: "([^"]*)", linkageName: "([^"]*)", scope: !(\d+)', re.MULTILINE
+)
+_NAMESPACE = re.compile(
+    r'^!(\d+) = !DINamespace\((?:name: "([^"]*)", )?scope: (null|!(\d+))', re.MULTILINE
+)
+
+
+def launched(code: str) -> dict[str, str]:
+    """The device symbol of every kernel that `code` (LLVM text) registers, and its C++ name."""
+    strings = dict(_STRING.findall(code))
+    scopes = {number: (name, outer) for number, name, _, outer in _NAMESPACE.findall(code)}
+    names: dict[str, str] = {}
+    for name, symbol, scope in _FUNCTION.findall(code):
+        parts, around = [name], scope
+        while around in scopes:
+            inner, around = scopes[around]
+            parts.insert(0, inner)
+        names[symbol] = "::".join(part for part in parts if part)
+    return {
+        strings[number]: names.get(stub.strip('"'), "")
+        for stub, number in _REGISTERED.findall(code)
+        if number in strings
+    }
+
+
+def entry(symbol: str, name: str, entries: Mapping[str, str]) -> str | None:
+    """The entry of the PTX that the kernel `symbol`, in C++ `name`, became; None without one.
+
+    Kernels of internal linkage have other symbols there: then the name decides, if it is one.
+    """
+    for candidate in (name, symbol, symbol.replace("_ZL", "_Z", 1)):
+        if candidate in entries:
+            return entries[candidate]
+    alike = {e for e in entries.values() if function_name(e) == function_name(symbol)}
+    return alike.pop() if len(alike) == 1 else None

@@ -1,0 +1,104 @@
+"""`grade run` of a whole program in a terminal: what it printed, what was found, what it did."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from grader.report import words
+from grader.report.findings import excerpt
+from grader.report.terminal import STYLES, lines, table
+from grader.result import Fault
+from grader.run_program import ProgramRun
+
+FAULTS_SHOWN = 20
+PRINTED_LINES = 200
+ENDED = {
+    "died": "the program died",
+    "odd": "the program spoke to the device in an unknown way",
+    "unsupported": "not supported by the virtual GPU",
+    "fuel": "a kernel did not end",
+    "deadlock": "a kernel waits for ever",
+    "time": "the run was stopped",
+    "memory": "the run was stopped",
+    "build_failed": "build failed",
+}
+
+
+def show(found: ProgramRun, text: str, out: Console, *, quiet: bool = False) -> None:
+    """Print a run of `text`, the program's source; `quiet` prints the headline only."""
+    if not quiet:
+        _printed(found, out)
+    _headline(found, out)
+    if quiet:
+        return
+    if found.reason:
+        lines(out, found.reason)
+    for build in found.builds if found.ended == "build_failed" else ():
+        for diagnostic in [d for d in build.diagnostics if d.severity == "error"][:FAULTS_SHOWN]:
+            lines(out, f"{words.place(diagnostic.file, diagnostic.line)}: {diagnostic.message}")
+            if diagnostic.file == found.file:
+                _source(text, diagnostic.line, diagnostic.column, out)
+    for fault in found.faults[:FAULTS_SHOWN]:
+        _fault(found, fault, text, out)
+    if len(found.faults) > FAULTS_SHOWN:
+        lines(out, f"and {len(found.faults) - FAULTS_SHOWN} more findings (--json has them all)")
+    if found.ended != "build_failed":
+        _counts(found, out)
+
+
+def _printed(found: ProgramRun, out: Console) -> None:
+    for printed, style in ((found.stdout, ""), (found.stderr, "dim")):
+        rows = printed.splitlines()
+        for row in rows[:PRINTED_LINES]:
+            out.print(Text(f"| {words.clean(row)}", style=style), crop=False, soft_wrap=True)
+        if len(rows) > PRINTED_LINES:
+            lines(out, f"| and {len(rows) - PRINTED_LINES} more lines (--json has them all)", "dim")
+
+
+def _headline(found: ProgramRun, out: Console) -> None:
+    errors = sum(fault.severity == "error" for fault in found.faults)
+    others = len(found.faults) - errors
+    said, style = "no errors", "bold green"
+    if errors:
+        said, style = f"{errors} error{'s' * (errors > 1)}", "bold red"
+    if found.ended in ENDED:
+        said, style = ENDED[found.ended] + (f", {said}" if errors else ""), "bold red"
+    elif found.exit_status:
+        said, style = f"it exited with status {found.exit_status}, {said}", "bold red"
+    if others:
+        said += f", {others} warning{'s' * (others > 1)} or notes"
+    lines(out, f"{found.file}: {said}", style)
+
+
+def _fault(found: ProgramRun, fault: Fault, text: str, out: Console) -> None:
+    out.print()
+    lines(out, f"{fault.severity.value}: {words.fault_text(fault)}", STYLES[fault.severity])
+    other = fault.other
+    if other is not None and other.line is not None and other.line != fault.line:
+        lines(out, f"the other access: {words.place(other.file, other.line)}", indent=2)
+    if fault.file == found.file:
+        _source(text, fault.line, fault.column, out)
+    if fault.advice:
+        lines(out, fault.advice, indent=2)
+
+
+def _source(text: str, line: int | None, column: int | None, out: Console) -> None:
+    cut = excerpt(text, line, column, around=1) if line else None
+    for number, row in cut.lines if cut else ():
+        marked = cut is not None and number == cut.marked
+        shown = f" {'>' if marked else ' '} {number:>5} | {words.clean(row)}"[: out.width]
+        out.print(Text(shown, style="bold" if marked else "dim"), crop=False)
+
+
+def _counts(found: ProgramRun, out: Console) -> None:
+    launched = ", ".join(
+        name + (f" {times} times" if times > 1 else "") for name, times in found.launches.items()
+    )
+    rows = [
+        ("launched", launched or "no kernel"),
+        ("modelled time", f"{words.duration(found.kernel_ns)} in kernels, "
+         f"{words.duration(found.modelled_ns)} with copies (of an A100; no measurement)"),
+    ]  # fmt: skip
+    out.print()
+    table(out, [(Text(name, style="dim"), Text(value)) for name, value in rows])

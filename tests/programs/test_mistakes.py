@@ -1,0 +1,147 @@
+"""Every mistake is found, on its line; and nothing else is called an error of the host."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from grader.programs import build, run, toolchain
+from grader.programs.run import Outcome
+from tests.programs.sources import HEAD, PROGRAMS, QUICK
+
+pytestmark = pytest.mark.skipif(
+    toolchain.missing() is not None, reason=f"no host programs here: {toolchain.missing()}"
+)
+
+
+def outcome(text: str, **options: object) -> Outcome:
+    """Build and run a program."""
+    builds, built = build.build(text, "program.cu", {})
+    assert built is not None, [d.message for b in builds for d in b.diagnostics]
+    return run.run(built, **options)  # type: ignore[arg-type]
+
+
+def expected(text: str) -> set[tuple[str, int]]:
+    """The kinds and lines that the comments of a program promise."""
+    return {
+        (found[1], number)
+        for number, line in enumerate(text.splitlines(), start=1)
+        if (found := re.search(r"// HERE (\w+)", line))
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PROGRAMS],
+)
+def test_the_mistake_is_found_on_its_line(name: str) -> None:
+    text = HEAD + PROGRAMS[name]
+    found = {
+        (fault.kind, fault.line)
+        for fault in outcome(text).answer.faults
+        if fault.severity == "error"
+    }
+    assert expected(text) <= found
+    kinds = {kind for kind, _ in expected(text)}
+    # The kernel's own fault may follow from the host's: those kinds are the engine's.
+    engine = {"out_of_bounds", "uninitialised", "use_after_free"}
+    assert {kind for kind, _ in found} <= kinds | engine
+
+
+RIGHT = (
+    HEAD
+    + """
+#include <iostream>
+#include <stdexcept>
+__constant__ float factor;
+template <class T, int N>
+__global__ void scale(T* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = x[i] * factor + N;
+}
+__global__ void speak() { printf("from the device\\n"); }
+int main(int count, char** words) {
+  int n = atoi(words[1]);
+  std::vector<float> h(n, 2.0f);
+  float f = 3.0f, *d, ms = -1;
+  cudaEvent_t start, stop;
+  cudaEventCreate(&start);
+  cudaEventCreate(&stop);
+  cudaMalloc(&d, n * sizeof(float));
+  cudaMemcpyToSymbol(factor, &f, sizeof f);
+  cudaMemcpy(d, h.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+  cudaEventRecord(start);
+  scale<float, 4><<<(n + 127) / 128, 128>>>(d, n);
+  cudaEventRecord(stop);
+  cudaEventSynchronize(stop);
+  cudaEventElapsedTime(&ms, start, stop);
+  cudaMemcpy(h.data(), d, n * sizeof(float), cudaMemcpyDeviceToHost);
+  std::cout << "first" << std::endl;
+  speak<<<1, 1>>>();
+  cudaDeviceSynchronize();
+  try { throw std::runtime_error("caught"); }
+  catch (const std::exception& e) { std::cout << e.what() << " " << h[n - 1] << "\\n"; }
+  std::cout << (ms > 0) << std::endl;
+  cudaFree(d);
+  return h[0] == 10.0f ? 0 : 1;
+}
+"""
+)
+
+
+def test_a_right_program_runs_and_nothing_is_said() -> None:
+    found = outcome(RIGHT, arguments=["300"])
+    assert found.answer.code == 0
+    assert found.answer.faults == ()
+    assert found.stdout == "first\nfrom the device\ncaught 10\n1\n"
+    assert found.answer.launches == {"scale": 1, "speak": 1}
+
+
+def test_what_is_not_served_is_named_by_the_compiler() -> None:
+    text = "#include <thrust/sort.h>\nint main() { cudaArray_t a; cudaHostRegister(0, 0, 0); }\n"
+    builds, built = build.build(text, "program.cu", {})
+    assert built is None
+    assert "Thrust is not served by the virtual GPU" in str(builds[0].diagnostics)
+    builds, built = build.build("int main() { cudaHostRegister(0, 0, 0); }\n", "program.cu", {})
+    assert built is None
+    (said,) = builds[0].diagnostics
+    assert (said.line, "registering host memory is not served" in said.message) == (1, True)
+
+
+def test_errors_are_sticky_and_have_their_names() -> None:
+    found = outcome(
+        HEAD
+        + """
+__global__ void stop() { __trap(); }
+int main() {
+  stop<<<1, 1>>>();
+  cudaError_t e = cudaDeviceSynchronize();
+  int* d;
+  printf("%s %s\\n", cudaGetErrorName(e), cudaGetErrorName(cudaMalloc(&d, 4)));
+  printf("%s\\n", cudaGetErrorString(cudaGetLastError()));
+}
+"""
+    )
+    assert found.stdout == (
+        "cudaErrorLaunchFailure cudaErrorLaunchFailure\nunspecified launch failure\n"
+    )
+    assert [f.kind for f in found.answer.faults if f.severity == "error"] == ["trap"]
+
+
+def test_a_refused_launch_is_not_sticky_and_asking_is_noticed() -> None:
+    found = outcome(
+        HEAD
+        + """
+__global__ void fill(int* out) { out[0] = 1; }
+int main() {
+  fill<<<1, 4096>>>(nullptr);
+  printf("%s\\n", cudaGetErrorName(cudaGetLastError()));
+  printf("%s\\n", cudaGetErrorName(cudaGetLastError()));
+}
+"""
+    )
+    assert found.stdout == "cudaErrorInvalidConfiguration\ncudaSuccess\n"
+    (fault,) = found.answer.faults
+    assert fault.kind == "bad_launch"
+    assert "never asked" not in fault.message
