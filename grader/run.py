@@ -152,9 +152,7 @@ def plan(
                     case=case.name,
                     variant=name,
                     values=name == first,
-                    inputs=cases.for_build(
-                        task.assignment, task.language, case, data, constants
-                    ),
+                    inputs=cases.for_build(task.assignment, task.language, case, data, constants),
                     launches=tuple(
                         _launched(artefact, task.contracts, name, launch, data) for launch in ready
                     ),
