@@ -43,7 +43,8 @@ def next_step(
         return ""
     leading = [f for case in cases for f in case.faults if _leads(f, verdict)]
     # An empty buffer shows that there is no guard, but a full one shows which element is too far.
-    fault = next((f for f in leading if f.extent != 0), next(iter(leading), None))
+    full = next((f for f in leading if (f.extent or 0) >= 32), None)
+    fault = full or next((f for f in leading if f.extent != 0), next(iter(leading), None))
     if fault is not None:
         return of_fault(fault, source)
     if verdict is Verdict.TIMED_OUT:

@@ -30,6 +30,7 @@ def _verdict_only(case: CaseResult) -> CaseResult:
                 "thread": None,
                 "other": None,
                 "count": 1,
+                "lanes": (),
                 "message": f"{fault.kind.replace('_', ' ')} in a case that is not shown",
                 "advice": None,
             }

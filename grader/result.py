@@ -101,6 +101,10 @@ class Fault(Record):
     )
     other: Place | None = Field(default=None, description="the other half of a race")
     count: int = Field(default=1, description="how many lane accesses of this line did the same")
+    lanes: tuple[int | None, ...] = Field(
+        default=(),
+        description="the element each of the 32 lanes of the first access's warp touched",
+    )
     message: str = Field(description="what happened, expected first; without the place")
     advice: str | None = Field(default=None, description="what to do about it")
 

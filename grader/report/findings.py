@@ -55,8 +55,13 @@ def _cases(members: list[tuple[CaseResult, Fault]]) -> tuple[str, ...]:
 
 
 def _telling(members: list[tuple[CaseResult, Fault]]) -> Fault:
-    """The fault that shows the mistake best: the first one in a buffer that has elements."""
-    return next((fault for _, fault in members if fault.extent != 0), members[0][1])
+    """The fault that shows the mistake best: in a buffer with a warp's elements, else with any,
+    and done by several lanes."""
+    faults = [fault for _, fault in members]
+    full = [fault for fault in faults if (fault.extent or 0) >= 32]
+    if full:
+        return next((fault for fault in full if fault.count >= 8), full[0])
+    return next((fault for fault in faults if fault.extent != 0), faults[0])
 
 
 def _verdict(fault: Fault) -> Verdict | None:

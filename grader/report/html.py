@@ -57,6 +57,7 @@ def render(result: Result) -> str:
         ],
         heat_case=_widest(result.cases),
         maps=pictures.maps(result.cases, MAPS_SHOWN),
+        access=pictures.access(leading.fault if leading else None),
         effort=pictures.effort(result.cases),
         roofline=pictures.roofline(_widest(result.cases)),
         logs=[build for build in result.builds if build.log.strip()],

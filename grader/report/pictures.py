@@ -10,7 +10,7 @@ import math
 from markupsafe import Markup, escape
 
 from grader.report import words
-from grader.result import CaseResult, Metrics, OutputMap, Timing
+from grader.result import CaseResult, Fault, Metrics, OutputMap, Timing
 
 CELL = 10
 
@@ -59,6 +59,77 @@ def maps(cases: tuple[CaseResult, ...], most: int) -> list[Markup]:
     pairs = [(picture, case) for case in cases for picture in case.maps]
     pairs.sort(key=lambda pair: dullness(pair[0]))
     return [output_map(picture, case) for picture, case in pairs[:most]]
+
+
+def access(fault: Fault | None) -> Markup | None:
+    """Which lane of the warp touched which element; red where that is outside of the buffer.
+
+    None for a fault whose lanes are not known. Elements far apart are put on an axis instead of
+    into cells.
+    """
+    if fault is None or not fault.lanes or fault.extent is None:
+        return None
+    touched = [element for element in fault.lanes if element is not None]
+    low, high = min(touched), max(touched)
+    wide = high - low >= 64
+    if wide:
+        low, high = min(low, 0), max(high, fault.extent - 1)
+    pitch, top, gap = 20, 16, 70
+    width = 32 * pitch
+    step = width / (high - low + 1)
+
+    def outside(element: int) -> bool:
+        return not 0 <= element < (fault.extent or 0)
+
+    parts = []
+    if wide:
+        left, right = (0 - low) * step, (fault.extent - low) * step
+        parts.append(
+            f'<rect class="right" x="{left:.1f}" y="{top + gap}" '
+            f'width="{max(1.0, right - left):.1f}" height="16"/>'
+        )
+    else:
+        for element in range(low, high + 1):
+            kind = "beyond" if outside(element) else "right"
+            parts.append(
+                f'<rect class="{kind}" x="{(element - low) * step:.1f}" y="{top + gap}" '
+                f'width="{step - 1:.1f}" height="16"/>'
+            )
+    for lane, target in enumerate(fault.lanes):
+        x = lane * pitch + pitch / 2
+        kind = "idle" if target is None else "bad" if outside(target) else "good"
+        parts.append(
+            f'<rect class="lane {kind}" x="{lane * pitch}" y="{top}" width="{pitch - 1}" '
+            f'height="16"/><text class="tick" text-anchor="middle" x="{x}" y="{top + 12}">{lane}'
+            "</text>"
+        )
+        if target is not None:
+            at = (target - low + 0.5) * step
+            parts.append(
+                f'<line class="{kind}" x1="{x}" y1="{top + 16}" x2="{at:.1f}" y2="{top + gap}"/>'
+            )
+    last = -math.inf
+    for element in sorted({low, *(e for e in (0, fault.extent) if low <= e <= high), high}):
+        at = min(max((element - low + 0.5) * step, 12), width - 12)
+        if at - last < 36:
+            continue  # it would be printed over its neighbour
+        last = at
+        parts.append(
+            f'<text class="tick" text-anchor="middle" x="{at:.1f}" y="{top + gap + 30}">'
+            f"{element}</text>"
+        )
+    bad = sum(outside(element) for element in touched)
+    inside = len(touched) - bad
+    lanes = "1 lane is" if bad == 1 else f"{bad} lanes are"
+    title = (
+        f"One warp's {fault.access} of {fault.buffer}, lane by lane: {lanes} outside of its "
+        f"{words.count(fault.extent)} elements, {inside} inside"
+    )
+    return Markup(
+        '<figure class="effort"><svg role="img" aria-label="{title}" viewBox="0 0 {w} {h}" '
+        'width="{w}" height="{h}">{parts}</svg><figcaption>{title}. Above the lanes 0 to 31, below '
+        "the elements they touched.</figcaption></figure>"
+    ).format(title=title, w=width, h=top + gap + 36, parts=Markup("".join(parts)))
 
 
 def effort(cases: tuple[CaseResult, ...]) -> Markup | None:

@@ -159,6 +159,19 @@ class Reporter:
             item = size
         return name, inside // item, storage.data.size // item
 
+    def lanes(self, f: CFault, index: int | None) -> tuple[int | None, ...]:
+        """The element that each lane of the first access touched, by its distance from `index`."""
+        if not f.lane_mask or index is None:
+            return ()
+        storage = None if f.buffer >= SHARED_ID else self.storage(f.buffer)
+        item = max(storage.itemsize if storage else f.size, 1)
+        if item == 1 and f.buffer < L.FIRST_BUFFER_SLOT:
+            item = max(f.size, 1)
+        return tuple(
+            index + (f.lanes[lane] - f.address) // item if f.lane_mask >> lane & 1 else None
+            for lane in range(32)
+        )
+
     def storage(self, slot: int):  # type: ignore[no-untyped-def]
         """The buffer of a slot."""
         for s in (*self.frame.variables, *self.frame.memory.buffers, self.frame.workspace):
@@ -228,6 +241,7 @@ class Reporter:
             thread=thread,
             other=other,
             count=f.count,
+            lanes=self.lanes(f, index),
         )
 
     def other(self, f: CFault) -> Place | None:

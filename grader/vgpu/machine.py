@@ -105,6 +105,8 @@ class CFault(ctypes.Structure):
         ("other_block", ctypes.c_uint32),
         ("other_thread", ctypes.c_uint32),
         ("has_other", ctypes.c_uint32),
+        ("lane_mask", ctypes.c_uint32),
+        ("lanes", ctypes.c_uint64 * 32),
     )  # fmt: skip
 
 

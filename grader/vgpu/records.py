@@ -26,7 +26,8 @@ class Fault:
     """One finding: one record per kind, source line and buffer.
 
     `index` and `extent` count elements of `buffer` (its dtype for global buffers, the access size
-    elsewhere); `count` counts lane accesses; `block` and `thread` are those of the first one.
+    elsewhere); `count` counts lane accesses; `block` and `thread` are those of the first one;
+    `lanes` is the element each lane of that one's warp touched, None for lanes that did not.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Fault:
     thread: Dim3 | None = None
     other: Place | None = None
     count: int = 1
+    lanes: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

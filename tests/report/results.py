@@ -51,6 +51,7 @@ OUT_OF_BOUNDS = Fault(
     block=(3, 0, 0),
     thread=(232, 0, 0),
     count=24,
+    lanes=tuple(range(992, 1024)),
     message="read of A[1000], but A has 1000 elements (block 3, thread 232; 24 such reads)",
     advice="Guard the access with if (i < N).",
 )

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from grader.report import html
+from grader.report import html, pictures
 from grader.result import Result
 from tests.report import results
 
@@ -100,3 +100,25 @@ def test_pictures_of_cost_say_in_words_what_they_show() -> None:
     assert "What bounds yours: DRAM." in tree.text
     kinds = [attrs.get("class") for tag, attrs in tree.tags if tag in ("circle", "rect")]
     assert kinds.count("yours") == kinds.count("theirs") == 4
+
+
+def test_the_access_of_a_warp_is_drawn_lane_by_lane() -> None:
+    tree = parse(results.out_of_bounds())
+    labels = [attrs["aria-label"] or "" for tag, attrs in tree.tags if tag == "svg"]
+    said = (
+        "One warp's read of A, lane by lane: 24 lanes are outside of its 1,000 elements, 8 inside"
+    )
+    assert labels[0] == said
+    lines = [attrs.get("class") for tag, attrs in tree.tags if tag == "line"]
+    assert lines.count("bad") == 24
+    assert lines.count("good") >= 8
+
+
+def test_a_wild_access_is_drawn_on_an_axis() -> None:
+    wild = results.OUT_OF_BOUNDS.model_copy(
+        update={"lanes": (-(2**31), None, 5, *(2**31 + i for i in range(29)))}
+    )
+    picture = pictures.access(wild)
+    assert picture is not None
+    assert "30 lanes are outside" in picture
+    assert picture.count("<rect") == 33

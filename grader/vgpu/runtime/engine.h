@@ -78,6 +78,8 @@ typedef struct {
   u64 count, address;
   u32 block[3], thread[3], other_block, other_thread;
   u32 has_other;
+  u32 lane_mask;               /* lanes of the first such access, and where each of them went */
+  u64 lanes[32];
 } Fault;
 
 struct Launch;

@@ -90,10 +90,14 @@ static enum Trouble resolve(Warp *w, u64 a, u32 size, u32 lane, int write, Place
   return OUTSIDE;
 }
 
-static void trouble(Warp *w, enum Trouble t, u32 site, u32 lane, u32 access, const Place *P, u64 a,
-                    u32 size) {
+/* `mask`: the lanes of the access whose addresses w->addr holds, all with one offset to add. */
+static void trouble(Warp *w, enum Trouble t, u32 mask, u32 site, u32 lane, u32 access,
+                    const Place *P, u64 a, u32 size) {
   static const u32 kinds[] = {0, OUT_OF_BOUNDS, MISALIGNED, INPUT_MODIFIED, FREED};
-  report(w, kinds[t], ERROR, site, lane, access, P->space, P->buffer, a, size, 1);
+  Fault *f = report(w, kinds[t], ERROR, site, lane, access, P->space, P->buffer, a, size, 1);
+  if (!f || f->count != 1) return;
+  f->lane_mask = mask;
+  LANE_LOOP(mask, l) f->lanes[l] = w->addr[l] + (a - w->addr[lane]);
 }
 
 /* Local memory is interleaved by four-byte words, so that lanes at one offset are neighbours. */
@@ -477,7 +481,7 @@ void rt_load(Warp *w, u32 mask, u32 site) {
     enum Trouble t = resolve(w, a, size, l, 0, &P);
     counted = P.space;
     if (t) {
-      trouble(w, t, site, l, READ, &P, a, size);
+      trouble(w, t, mask, site, l, READ, &P, a, size);
       poison(w, l, elem, vec);
     } else {
       lane_get(w, &P, l, elem, vec);
@@ -533,7 +537,7 @@ void rt_store(Warp *w, u32 mask, u32 site) {
     u64 a = w->addr[l] + add;
     enum Trouble t = resolve(w, a, size, l, 1, &P);
     counted = P.space;
-    if (t) trouble(w, t, site, l, WRITE, &P, a, size);
+    if (t) trouble(w, t, mask, site, l, WRITE, &P, a, size);
     else lane_put(w, &P, l, elem, vec);
   }
   count_access(w, stat, mask, counted, add, size, S->flags, 1, contiguous, same);
@@ -631,7 +635,7 @@ void rt_atom(Warp *w, u32 mask, u32 site) {
     enum Trouble t = resolve(w, a, size, l, 1, &P);
     counted = P.space;
     if (t) {
-      trouble(w, t, site, l, ATOMIC, &P, a, size);
+      trouble(w, t, mask, site, l, ATOMIC, &P, a, size);
       old = ((u64)POISON << 32) | POISON;
       memcpy(out + l * size, &old, size);
       continue;
@@ -687,7 +691,7 @@ void rt_cp_async(Warp *w, u32 mask, u32 site) {
     u32 n = given[l] < size ? given[l] : size;
     enum Trouble t = resolve(w, to, size, l, 1, &D);
     if (t) {
-      trouble(w, t, site, l, WRITE, &D, to, size);
+      trouble(w, t, mask, site, l, WRITE, &D, to, size);
       continue;
     }
     u8 value[16] = {0};
@@ -695,7 +699,7 @@ void rt_cp_async(Warp *w, u32 mask, u32 site) {
       t = resolve(w, from[l], n, l, 0, &G);
       if (t == UNALIGNED) t = from[l] % (size < 16 ? size : 16) ? UNALIGNED : FINE;
       if (t) {
-        trouble(w, t, site, l, READ, &G, from[l], n);
+        trouble(w, t, 0, site, l, READ, &G, from[l], n);
         for (u32 k = 0; k < size; k += 4) memcpy(value + k, &(u32){POISON}, 4);
       } else {
         memcpy(value, G.p, n);
@@ -760,7 +764,7 @@ void rt_ldmatrix(Warp *w, u32 mask, u32 site) {
     u64 a = w->addr[l] + (S->space == SHARED ? BASE(SHARED_SLOT) : 0);
     enum Trouble t = resolve(w, a, 16, l, 0, &P);
     if (t) {
-      trouble(w, t, site, l, READ, &P, a, 16);
+      trouble(w, t, mask, site, l, READ, &P, a, 16);
       for (u32 k = 0; k < 4; k++) rows[k][l] = 0x7fff7fff;
       continue;
     }
@@ -796,7 +800,7 @@ void rt_stmatrix(Warp *w, u32 mask, u32 site) {
     u64 a = w->addr[l] + (S->space == SHARED ? BASE(SHARED_SLOT) : 0);
     enum Trouble t = resolve(w, a, 16, l, 1, &P);
     if (t) {
-      trouble(w, t, site, l, WRITE, &P, a, 16);
+      trouble(w, t, mask, site, l, WRITE, &P, a, 16);
       continue;
     }
     if (w->launch->checks) {

@@ -487,7 +487,7 @@ static void shadow_load(Warp *w, u32 mask, u32 site, u64 add) {
     enum Trouble t = resolve(w, a, size, l, 0, &P);
     counted = P.space;
     if (t) {
-      trouble(w, t, site, l, READ, &P, a, size);
+      trouble(w, t, mask, site, l, READ, &P, a, size);
       poison(w, l, elem, vec);
       continue;
     }
@@ -532,7 +532,7 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
     enum Trouble t = resolve(w, a, size, l, 1, &P);
     counted = P.space;
     if (t) {
-      trouble(w, t, site, l, WRITE, &P, a, size);
+      trouble(w, t, mask, site, l, WRITE, &P, a, size);
       continue;
     }
     u32 bad = 0;

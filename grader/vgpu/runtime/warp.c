@@ -75,7 +75,7 @@ u32 rt_mbarrier(Warp *w, u32 mask, u32 site) {
     u64 a = w->addr[l] + add, m = 0;
     enum Trouble t = resolve(w, a, 8, l, 1, &P);
     if (t) {
-      trouble(w, t, site, l, ATOMIC, &P, a, 8);
+      trouble(w, t, mask, site, l, ATOMIC, &P, a, 8);
       continue;
     }
     memcpy(&m, P.p, 8);
@@ -122,7 +122,7 @@ void rt_cp_arrive(Warp *w, u32 mask, u32 site) {
     u64 a = w->addr[l] + window(S->space, 0), m;
     enum Trouble t = resolve(w, a, 8, l, 1, &P);
     if (t) {
-      trouble(w, t, site, l, ATOMIC, &P, a, 8);
+      trouble(w, t, mask, site, l, ATOMIC, &P, a, 8);
       continue;
     }
     if (L->checks) published(w, a, RELEASE);
