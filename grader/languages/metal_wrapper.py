@@ -69,7 +69,8 @@ def _entry(one: Entry, number: int) -> Iterator[str]:
     function = f"__grade_entry_{number}"
     types = f"{function}_type"
     yield f'#line {kernel.line} "{kernel.file}"\n'
-    yield f"using {types} = decltype(&{kernel.expression});\n"
+    # From the global scope: `using namespace metal` may bring in a function of the same name.
+    yield f"using {types} = decltype(&::{kernel.expression});\n"
     indexed = {id(argument): index for index, argument in kernel.buffers}
     by_index = {binding.index: binding for binding in one.bound or ()}
     parameters: dict[int, str] = {}
@@ -101,7 +102,7 @@ def _entry(one: Entry, number: int) -> Iterator[str]:
     yield (
         f'extern "C" __attribute__((device_kernel)) void {declaration} __asm__("{one.name}");\n'
         f'extern "C" __attribute__((device_kernel)) void {declaration} {{\n'
-        f"  [[clang::always_inline]] {kernel.expression}({', '.join(values)});\n}}\n"
+        f"  [[clang::always_inline]] ::{kernel.expression}({', '.join(values)});\n}}\n"
     )
 
 

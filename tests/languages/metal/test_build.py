@@ -102,6 +102,13 @@ def test_constants_of_the_launch_are_read_from_the_source() -> None:
     assert accepted(KERNEL, VEC_ADD).variants[0].constants == {}
 
 
+@pytest.mark.parametrize("name", ["transpose", "fma", "select"])
+def test_a_kernel_may_have_the_name_of_a_library_function(name: str) -> None:
+    text = KERNEL.replace("vec_add", name)
+    assert name in text
+    assert name in accepted(text).variants[0].entries
+
+
 def test_threadgroup_memory_is_counted_and_limited() -> None:
     small = body("  threadgroup float s[64];\n  s[i % 64] = b[i];\n  a[i] = s[0];")
     assert accepted(small).variants[1].shared_bytes == {"k": 256}

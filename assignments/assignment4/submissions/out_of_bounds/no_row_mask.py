@@ -5,8 +5,8 @@
 import triton
 import triton.language as tl
 
-BLOCK_X = 64
-BLOCK_Y = 8
+BLOCK_X = 32
+BLOCK_Y = 4
 
 
 @triton.jit
