@@ -136,6 +136,9 @@ def compile_submission(
         _write(name, content)
     reading = _read(file_name, files)
     problems = [p for c in contracts for p in contract_check.problems(c, reading, file_name)]
+    bare = list(contract_check.bare_pointers(reading))
+    # A kernel's own argument is told so already.
+    problems += [b for b in bare if not any((p.file, p.line) == (b.file, b.line) for p in problems)]
     if not contracts and not reading.kernels:
         problems = [
             Diagnostic(file=file_name, severity="error", message="expected a kernel, found none")
@@ -164,7 +167,7 @@ def _compile(
         found = [_constant(d, constants, submission.files[name], name) for d in found]
     lost = [] if strict.ok else list(lost_spaces(strict.log, name, edits))
     # A message of both targets is reported once, by the one that compiles.
-    places = {(d.file, d.line) for d in found if d.severity == "error"}
+    places = {(d.file, d.line) for d in [*problems, *found] if d.severity == "error"}
     found += [d for d in lost if (d.file, d.line) not in places]
     if not code.ok and not any(d.severity == "error" for d in found):
         # `missing` has seen this compiler work, so it is the text that it died on.

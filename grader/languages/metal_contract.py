@@ -79,6 +79,18 @@ def problems(contract: Contract, reading: Reading, file_name: str) -> Iterator[D
     yield from _bound(contract, kernel)
 
 
+def bare_pointers(reading: Reading) -> Iterator[Diagnostic]:
+    """Pointers and references that name no address space."""
+    for file, line, written in dict.fromkeys(reading.bare_pointers):
+        yield Diagnostic(
+            file=file,
+            line=line,
+            severity="error",
+            message=f"expected an address space (device, constant, threadgroup or thread) in the "
+            f"type, found {written}: every pointer and reference in Metal names one",
+        )
+
+
 def kernel_problems(kernel: KernelText) -> Iterator[Diagnostic]:
     """What no host could launch: an index used twice, an argument that nothing fills."""
     used: dict[int, ArgumentText] = {}

@@ -47,6 +47,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:static assertion failed[^:]*|static_assert failed[^:]*): ", ""),
     )
 )  # fmt: skip
+_SAME = re.compile(r"'([^']*)' \(aka '\1'\)")
 # What the strict target may say: a pointer or reference whose address space is lost.
 _ARGUMENT_LOST = re.compile(
     r"cannot (?:pass pointer to|bind reference in) address space '(\d)'.*generic address"
@@ -54,6 +55,8 @@ _ARGUMENT_LOST = re.compile(
 _REFERENCE_LOST = re.compile(
     r"binding reference of type '([^']*)' to value of type '([^']*)' changes"
 )
+_NOT_VIABLE = re.compile(r"candidate function not viable: (.*)")
+_BUILTIN = re.compile(r"use of undeclared identifier '__\w+'")
 _OBJECT = re.compile(r"object parameter|initialize return object of type '[^'*&]*'")
 
 
@@ -70,16 +73,23 @@ class _Message:
 def diagnostics(log: str, file_name: str, edits: Mapping[str, Edits]) -> tuple[Diagnostic, ...]:
     """The errors and warnings of a log of clang, each once, with places in the student's files."""
     found: list[Diagnostic] = []
+    unplaced: list[Diagnostic] = []
     for message in _messages(log):
         place = _own(message, edits)
-        if message.kind == "warning" and place is None:
-            continue
-        found.append(_diagnostic(message, place, file_name, edits))
+        if place is not None:
+            found.append(_diagnostic(message, place, file_name, edits))
+        elif message.kind == "error":
+            unplaced.append(_diagnostic(message, place, file_name, edits))
+    if not any(diagnostic.severity == "error" for diagnostic in found):
+        found += unplaced  # otherwise they follow from an error that has a place
     return tuple(dict.fromkeys(found))
 
 
 def lost_spaces(log: str, file_name: str, edits: Mapping[str, Edits]) -> tuple[Diagnostic, ...]:
-    """The strict target's errors about address spaces; its other opinions do not count."""
+    """The strict target's errors about address spaces and about names that are CUDA's.
+
+    Its other opinions do not count.
+    """
     found = []
     for message in _messages(log):
         place = message if message.file in edits else None
@@ -88,6 +98,8 @@ def lost_spaces(log: str, file_name: str, edits: Mapping[str, Edits]) -> tuple[D
         if reason := _lost(message):
             text = f"expected {reason[0]}, found {reason[1]}: {_words(message.text)}"
             found.append(_place(place, text, "error", edits))
+        elif _BUILTIN.search(message.text):  # a name that only the GPU's target knows
+            found.append(_place(place, _words(message.text), "error", edits))
     return tuple(dict.fromkeys(found))
 
 
@@ -145,12 +157,19 @@ def _own(message: _Message, edits: Mapping[str, Edits]) -> _Message | None:
 def _diagnostic(
     message: _Message, place: _Message | None, file_name: str, edits: Mapping[str, Edits]
 ) -> Diagnostic:
-    text = _words(message.text)
+    text = _words(message.text + _why_not_viable(message))
     severity: Severity = "error" if message.kind == "error" else "warning"
     if place is None:
         where = "" if message.file == FILE else f" (in {message.file.rsplit('/', 1)[-1]})"
         return Diagnostic(file=file_name, severity=severity, message=text + where)
     return _place(place, text, severity, edits)
+
+
+def _why_not_viable(message: _Message) -> str:
+    """Why the only function of that name cannot be called so, where the student wrote it."""
+    reasons = [_NOT_VIABLE.match(note.text) for note in message.notes]
+    told = [match[1] for match in reasons if match]
+    return f": {told[0]}" if message.text.startswith("no matching") and len(told) == 1 else ""
 
 
 def _place(
@@ -168,4 +187,4 @@ def _place(
 def _words(text: str) -> str:
     for pattern, replacement in _WORDS:
         text = pattern.sub(replacement, text)
-    return text
+    return _SAME.sub(r"'\1'", text)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from grader.languages.metal_source import blank, blank_attributes
+from grader.languages.metal_source import blank, blank_attributes, blank_comments
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -45,6 +45,21 @@ POSITIONS: dict[str, int] = {
 _WORDS = re.compile(r"\b(device|constant|threadgroup|thread|kernel|vertex|fragment)\b")
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"')
 _ATTRIBUTE = re.compile(r"([A-Za-z_]\w*)\s*(?:\(((?:[^()]|\([^()]*\))*)\))?")
+_BARE = re.compile(
+    r"(?:(?:const|volatile|static|inline|unsigned|signed|struct)\s+)*([\w:]+(?:<[^<>]*>)?)\s*"
+    r"(?:const\s*)?[*&][\s*&]*(?:(?:const|restrict|__restrict)\s+)*\w*"
+)
+_BUILT_IN = re.compile(
+    r"(?:metal::)?(?:void|bool|size_t|u?int(?:8|16|32|64)_t|atomic_\w+|atomic<.*>|vec<.*>|"
+    r"(?:packed_)?(?:half|float|bfloat|u?char|u?short|u?int|u?long)[234]?|(?:half|float)[234]x[234])"
+)
+_POINTERS = (
+    "pointer_declarator",
+    "reference_declarator",
+    "abstract_pointer_declarator",
+    "abstract_reference_declarator",
+)
+_POINTER_HOLDERS = ("parameter_declaration", "declaration", "type_descriptor", "field_declaration")
 _DECLARATORS = ("pointer_declarator", "reference_declarator", "array_declarator")
 
 
@@ -118,11 +133,16 @@ class KernelText:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a file holds: kernels, templates of kernels, and its other functions' names."""
+    """What a file holds: kernels, templates of kernels, and its other functions' names.
+
+    `bare_pointers` are the places (file, line) and texts of pointers and references that name no
+    address space.
+    """
 
     kernels: tuple[KernelText, ...] = ()
     templates: tuple[KernelText, ...] = ()
     functions: tuple[tuple[str, int, int], ...] = ()
+    bare_pointers: tuple[tuple[str, int, str], ...] = ()
 
 
 @dataclass
@@ -137,7 +157,7 @@ def read(preprocessed: str, files: Sequence[str]) -> Reading:
     """The kernels in clang's `-E` output that come from `files`, in order."""
     source = _own_lines(preprocessed, files)
     # One byte per character: offsets in the text, the tree and the blanked copies agree.
-    source.text = re.sub(r"[^\x00-\x7f]", "?", source.text)
+    source.text = blank_comments(re.sub(r"[^\x00-\x7f]", "?", source.text))
     plain = blank(source.text)
     bare = _WORDS.sub(lambda m: " " * len(m[0]), blank_attributes(plain))
     root = _parser().parse(bare.encode()).root_node
@@ -175,7 +195,39 @@ def read(preprocessed: str, files: Sequence[str]) -> Reading:
     templates = {k.expression: k for k in found if k.template}
     kernels = [k for k in found if not k.template]
     kernels += _instances(source, plain, templates)
-    return Reading(tuple(kernels), tuple(templates.values()), tuple(functions))
+    return Reading(
+        tuple(kernels),
+        tuple(templates.values()),
+        tuple(functions),
+        tuple(_bare_pointers(root, text, source)),
+    )
+
+
+def _bare_pointers(root: Node, text: bytes, source: _Text) -> Iterator[tuple[str, int, str]]:
+    """Pointers and references without an address space, which Metal does not have.
+
+    Only where the text is surely a declaration: a product in an argument can look like one.
+    """
+    own = set(re.findall(r"\b(?:struct|class|typename|using)\s+([A-Za-z_]\w*)", text.decode()))
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        stack += reversed(node.children)
+        if node.type not in _POINTERS or node.parent is None:
+            continue
+        holder = node.parent
+        while holder.type in (*_DECLARATORS, "init_declarator") and holder.parent is not None:
+            holder = holder.parent
+        if holder.type not in _POINTER_HOLDERS:
+            continue
+        start = max(
+            text.rfind(mark, 0, holder.start_byte) for mark in (b";", b"{", b"}", b"(", b",")
+        )
+        written = blank_attributes(text[start + 1 : node.end_byte].decode())
+        found = _BARE.fullmatch(written.strip())
+        if found and (_BUILT_IN.fullmatch(found[1]) or found[1].split("<")[0] in own):
+            file, line = source.places[node.start_point[0]]
+            yield file, line, " ".join(written.split("=", maxsplit=1)[0].split())
 
 
 def _own_lines(preprocessed: str, files: Sequence[str]) -> _Text:
@@ -298,7 +350,7 @@ def _arguments(declarator: Node, text: bytes, source: _Text) -> Iterator[Argumen
     for begin, end in _split(inner):
         written = inner[begin:end].decode()
         lead = len(written) - len(written.lstrip())
-        declaration = " ".join(_ATTRIBUTE_LIST.sub(" ", _comments(written)).split())
+        declaration = " ".join(_ATTRIBUTE_LIST.sub(" ", written).split())
         if declaration in ("", "void"):
             continue
         offset = parameters.start_byte + 1 + begin + lead
@@ -307,10 +359,6 @@ def _arguments(declarator: Node, text: bytes, source: _Text) -> Iterator[Argumen
         column = offset - (text.rfind(b"\n", 0, offset) + 1) + 1
         name, kind = _declared(declaration)
         yield ArgumentText(name, kind, _attributes(written), file, line, column)
-
-
-def _comments(text: str) -> str:
-    return blank(text)
 
 
 def _declared(declaration: str) -> tuple[str, str]:

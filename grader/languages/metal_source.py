@@ -86,6 +86,11 @@ def blank(text: str) -> str:
     return _SKIPPED.sub(lambda m: _spaces(m[0]), text)
 
 
+def blank_comments(text: str) -> str:
+    """`text` with comments as spaces: same length, same line ends."""
+    return _SKIPPED.sub(lambda m: _spaces(m[0]) if m[0].startswith("/") else m[0], text)
+
+
 def blank_attributes(plain: str) -> str:
     """`plain` with `[[...]]` as spaces."""
     return _ATTRIBUTES.sub(lambda m: _spaces(m[0]), plain)
