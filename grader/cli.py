@@ -15,6 +15,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from grader import __version__
+from grader.batch import options
 from grader.errors import GradeError, UsageError
 
 app = typer.Typer(
@@ -348,6 +349,7 @@ def devices(json_file: JsonFile = None, debug: Debug = False) -> None:
     write_json(found, json_file)
 
 
+options.register(app)
 app.command("doctor", hidden=True, help="The same as `grade devices`.")(devices)
 
 

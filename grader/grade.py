@@ -57,7 +57,7 @@ GRADER_FAILED = "The grader failed; this is not about your kernel."
 
 
 def submit(
-    name: str,
+    name: str | Assignment,
     path: Path | None = None,
     *,
     file: str | None = None,
@@ -69,19 +69,21 @@ def submit(
 ) -> Result:
     """Grade the submission at `path` and return its result.
 
-    With several languages each is graded and the best result counts. `small` leaves out the large
-    cases. Raises UsageError and AssignmentError, where nothing can be graded; what is wrong with
-    the submission, the machine or the grader is a verdict.
+    `name` is an assignment's name or folder, or the assignment itself, loaded already. With several
+    languages each is graded and the best result counts. `small` leaves out the large cases. Raises
+    UsageError and AssignmentError, where nothing can be graded; what is wrong with the submission,
+    the machine or the grader is a verdict.
     """
     started = time.perf_counter()
-    assignment = assignments.load(name)
+    assignment = name if isinstance(name, Assignment) else assignments.load(name)
     chosen = _language(language)
     devices.device(device)
     step("reading the submission")
     try:
-        handed_in = submission.read(place(name, path), assignment, chosen, file)
+        where = place(assignment.name if isinstance(name, Assignment) else name, path)
+        handed_in = submission.read(where, assignment, chosen, file)
     except RefusedError as error:
-        return _refused(assignment, error, chosen, started)
+        return refused(assignment, error, chosen, started)
     jobs = jobs or os.cpu_count() or 1
     found = [
         _grade(assignment, handed_in, source, jobs=jobs, small=small, step=step, started=started)
@@ -331,9 +333,14 @@ def _notes(
     return compare.beside(notes.check_text(text, name, assignment.notes), artefact)
 
 
-def _refused(
-    assignment: Assignment, error: RefusedError, language: str | None, started: float
+def refused(
+    assignment: Assignment,
+    error: RefusedError,
+    language: str | None = None,
+    started: float | None = None,
 ) -> Result:
+    """The result of a submission that cannot be graded as it was handed in."""
+    started = time.perf_counter() if started is None else started
     return _result(
         assignment,
         Verdict.REFUSED,
@@ -342,6 +349,19 @@ def _refused(
         started=started,
         reason=error.message,
         next_step=error.hint,
+    )
+
+
+def failed(assignment: Assignment, error: Exception) -> Result:
+    """The result where the grader itself failed in a way it did not expect."""
+    return _result(
+        assignment,
+        Verdict.GRADER_ERROR,
+        handed_in=None,
+        language=None,
+        started=time.perf_counter(),
+        reason=f"{GRADER_FAILED} {type(error).__name__}: {error}",
+        next_step="Grade it again; an earlier grade stands.",
     )
 
 

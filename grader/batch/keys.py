@@ -1,0 +1,69 @@
+"""The resume key: one hash of everything that decides a grade.
+
+The same key is the same grade, so a submission whose key is in the gradebook is not graded again.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import metadata
+from pathlib import Path
+
+from grader import __version__, cache, cases
+from grader.assignment_schema import Assignment
+
+COMPILERS = ("nvidia-cuda-nvrtc", "ziglang", "triton", "llvmlite", "numpy")
+_SOURCES = (".py", ".c", ".h", ".json", ".toml")
+
+
+def versions() -> dict[str, str]:
+    """The versions of the grader and of every package that decides a grade."""
+    found = {"grader": __version__}
+    for package in COMPILERS:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "none"
+    return found
+
+
+@functools.cache
+def code() -> str:
+    """A hash over the grader's own files: a version number does not change while it is developed.
+
+    What only reads grades (reports, the class) decides none.
+    """
+    package = Path(__file__).parent.parent
+    left_out = {package / "batch", package / "report"}
+    parts: list[str | bytes] = []
+    for path in sorted(package.rglob("*")):
+        headers = path.parent.name.endswith("_headers")
+        if not path.is_file() or left_out & set(path.parents):
+            continue
+        if path.suffix in _SOURCES or headers:
+            parts += [path.relative_to(package).as_posix(), path.read_bytes()]
+    return cache.key(*parts)
+
+
+def setting(assignment: Assignment, device: str = "virtual") -> str:
+    """A hash of all that decides a grade but the submission: the same for a whole run.
+
+    Hidden cases are part of the assignment's record, their secret only as a hash.
+    """
+    parts: list[str | bytes] = [
+        assignment.model_dump_json(),
+        (assignment.folder / "inputs.py").read_bytes(),
+        cache.key(cases.secret()),
+        code(),
+        device,
+        *(f"{name} {version}" for name, version in versions().items()),
+    ]
+    for language in assignment.languages:
+        reference = assignment.reference(language)
+        parts.append(reference.read_bytes() if reference else b"")
+    return cache.key(*parts)
+
+
+def key(setting_: str, submission_sha256: str) -> str:
+    """The resume key of one submission under a `setting`."""
+    return cache.key(setting_, submission_sha256)

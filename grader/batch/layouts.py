@@ -1,0 +1,339 @@
+"""Finds the submissions in a folder, however the system they came from lays them out.
+
+Nothing of a submission is opened here but Gradescope's metadata: an archive is unpacked when it is
+graded, in a child, so that a bad one costs that submission only.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from grader.batch.roster import Roster, Student
+from grader.errors import UsageError
+from grader.result import Record
+from grader.sandbox.archive import SUFFIXES as ARCHIVES
+
+KERNELS = (".cu", ".metal", ".py")
+METADATA = "submission_metadata.yml"
+_CANVAS_FILE = re.compile(r"^(?P<who>[^_]+)_(?:LATE_)?(?P<id>\d+)_\d+_(?P<file>.+)$")
+_MOODLE_FOLDER = re.compile(r"^(?P<who>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?$")
+_LARGEST_METADATA = 64 << 20
+_MOST_FILES, _MOST_BYTES = 2000, 64 << 20
+
+
+class Found(Record):
+    """One submission: where it lies, whose it is, when it was handed in, and its hash.
+
+    `sha256` covers names and contents of everything that was handed in.
+    """
+
+    path: Path
+    students: tuple[str, ...]
+    submitted: datetime.datetime
+    sha256: str
+
+
+class Skipped(Record):
+    """Something in the folder that is not graded, and why."""
+
+    name: str
+    reason: str
+
+
+class Finding(Record):
+    """What a folder holds: its layout in words, the submissions, what was skipped."""
+
+    layout: str
+    found: tuple[Found, ...]
+    skipped: tuple[Skipped, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def discover(folder: Path, assignment: str, roster: Roster | None = None) -> Finding:
+    """The submissions of `assignment` in `folder`, sorted by student.
+
+    With a roster, what is nobody's on it is skipped. Raises UsageError where there is nothing.
+    """
+    if not folder.is_dir():
+        raise UsageError(
+            f"expected a folder of submissions, found {folder}",
+            "Unpack the archive of the class first." if folder.is_file() else "",
+        )
+    if (folder / METADATA).is_file():
+        finding = _gradescope(folder, assignment, roster)
+    else:
+        nested = _classroom_folder(folder, assignment)
+        inside = nested or folder
+        finding = _entries(inside, assignment, roster)
+    return _once(finding, folder)
+
+
+def _classroom_folder(folder: Path, assignment: str) -> Path | None:
+    """`<slug>-submissions` inside the folder: of this assignment, or the only one."""
+    named = sorted(p for p in folder.iterdir() if p.is_dir() and p.name.endswith("-submissions"))
+    mine = [p for p in named if p.name.removesuffix("-submissions") == assignment]
+    if mine:
+        return mine[0]
+    others = [p for p in folder.iterdir() if not p.name.startswith(".") and p not in named]
+    return named[0] if len(named) == 1 and not others else None
+
+
+def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
+    found: list[Found] = []
+    skipped: list[Skipped] = []
+    slug = folder.name.removesuffix("-submissions") if folder.name.endswith("-submissions") else ""
+    layouts: set[str] = set()
+    by_owner: dict[str, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.name == "__MACOSX":
+            continue
+        if path.is_symlink():
+            skipped.append(Skipped(name=path.name, reason="it is a link"))
+            continue
+        kind, word = _owner(path, slug, roster)
+        if not kind:
+            skipped.append(Skipped(name=path.name, reason=word))
+            continue
+        student = _student(word, roster)
+        if student is None:
+            skipped.append(Skipped(name=path.name, reason=f"{word} is not on the roster"))
+            continue
+        layouts.add(kind)
+        by_owner.setdefault(student, []).append(path)
+    for student, paths in by_owner.items():
+        path = paths[0]
+        if len(paths) > 1:
+            # Two files of one person are a choice that is not ours: the newest one counts.
+            path = max(paths, key=lambda p: p.stat().st_mtime)
+            skipped += [
+                Skipped(name=p.name, reason=f"{path.name} of {student} is newer")
+                for p in paths
+                if p != path
+            ]
+        place = kernel_folder(path, assignment) if path.is_dir() else path
+        if path.is_dir() and not any(_files(place)):
+            skipped.append(Skipped(name=path.name, reason="the folder has no files"))
+            continue
+        found.append(
+            Found(path=place, students=(student,), submitted=_time(place), sha256=digest(place))
+        )
+    return Finding(
+        layout=", ".join(sorted(layouts)) or "nothing", found=tuple(found), skipped=tuple(skipped)
+    )
+
+
+def _owner(path: Path, slug: str, roster: Roster | None) -> tuple[str, str]:
+    """What kind of entry this is and the word for its student; no kind, and why, for others."""
+    stem = path.name
+    for suffix in (*ARCHIVES, *KERNELS):
+        if path.is_file() and path.name.lower().endswith(suffix):
+            stem = path.name[: -len(suffix)]
+            break
+    else:
+        if not path.is_dir():
+            return "", "it is neither a folder, an archive nor a kernel file"
+    kind = "a folder per student" if path.is_dir() else "an archive per student"
+    if path.is_file() and path.name.lower().endswith(KERNELS):
+        kind = "a file per student"
+    if canvas := _CANVAS_FILE.match(stem):
+        known = roster.find(canvas["id"]) if roster else None
+        return "Canvas's download", known.id if known else canvas["who"]
+    if moodle := _MOODLE_FOLDER.match(stem):
+        return "Moodle's download", moodle["who"]
+    if slug and stem.startswith(f"{slug}-"):
+        return "Classroom's clones", stem.removeprefix(f"{slug}-")
+    return kind, stem
+
+
+def _student(word: str, roster: Roster | None) -> str | None:
+    if roster is None:
+        return word
+    student = roster.find(word)
+    if student is None and "_" in word:  # `user_name.cu`: the user, then whatever it is called
+        student = roster.find(word.partition("_")[0])
+    return student.id if student else None
+
+
+def kernel_folder(folder: Path, assignment: str) -> Path:
+    """The folder with the kernel: one called like the assignment, itself, or the only one below."""
+    if (folder / assignment).is_dir() and not (folder / assignment).is_symlink():
+        return folder / assignment
+    if any(p.suffix.lower() in KERNELS for p in folder.iterdir() if p.is_file()):
+        return folder
+    below = [p for p in sorted(folder.iterdir()) if p.is_dir() and not p.name.startswith(".")]
+    return below[0] if len(below) == 1 and not below[0].is_symlink() else folder
+
+
+# ---- Gradescope --------------------------------------------------------------------------------
+
+
+def _gradescope(folder: Path, assignment: str, roster: Roster | None) -> Finding:
+    found: list[Found] = []
+    skipped: list[Skipped] = []
+    entries = list(metadata((folder / METADATA).read_text(encoding="utf-8")[:_LARGEST_METADATA]))
+    for name, created, people in entries:
+        path = folder / name
+        if not path.is_dir() or path.is_symlink():
+            skipped.append(Skipped(name=name, reason="its folder is missing"))
+            continue
+        students = []
+        for person in people:
+            words = (person.get("email", ""), person.get("sid", ""), person.get("name", ""))
+            if roster is None:
+                student = next((word for word in words if word), None)
+            else:
+                student = next((s.id for w in words if w and (s := roster.find(w))), None)
+            if student is None:
+                skipped.append(
+                    Skipped(name=f"{name}, {words[2] or words[0]}", reason="not on the roster")
+                )
+            else:
+                students.append(student)
+        if not students:
+            if not people:
+                skipped.append(Skipped(name=name, reason="the metadata name nobody"))
+            continue
+        place = kernel_folder(path, assignment)
+        when = created or _time(place)
+        found.append(
+            Found(path=place, students=tuple(students), submitted=when, sha256=digest(place))
+        )
+    listed = {name for name, _, _ in entries}
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and path.name not in listed and not path.name.startswith("."):
+            skipped.append(Skipped(name=path.name, reason=f"{METADATA} does not list it"))
+    return Finding(layout="Gradescope's export", found=tuple(found), skipped=tuple(skipped))
+
+
+_KEY = re.compile(r"^(?P<indent> *)(?P<dash>- )?(?P<key>:?[\w@.-]+):(?: (?P<value>.*))?$")
+
+
+def metadata(text: str) -> Iterator[tuple[str, datetime.datetime | None, list[dict[str, str]]]]:
+    """Folder, time and submitters of each entry of `submission_metadata.yml`.
+
+    Gradescope writes Ruby's YAML with symbols for keys, and whole test results below each entry;
+    only the three keys that matter here are read, line by line, so no YAML a student could have
+    put into a result is ever constructed.
+    """
+    name, created = "", None
+    people: list[dict[str, str]] = []
+    within = ""
+    for line in text.splitlines():
+        match = _KEY.match(line)
+        if match is None:
+            continue
+        key = match["key"].lstrip(":")
+        value = (match["value"] or "").strip().strip("'\"")
+        indent = len(match["indent"]) + (2 if match["dash"] else 0)
+        if indent == 0:
+            if name:
+                yield name, created, people
+            name, created, people, within = match["key"].rstrip(":"), None, [], ""
+        elif indent == 2 and not match["dash"]:
+            within = key
+            if key == "created_at":
+                created = moment(value)
+        elif within == "submitters":
+            if match["dash"]:
+                people.append({})
+            if people and key in ("name", "email", "sid"):
+                people[-1][key] = value
+    if name:
+        yield name, created, people
+
+
+def moment(text: str) -> datetime.datetime | None:
+    """A time as Gradescope and Git write it; None for anything else. No zone means UTC."""
+    text = re.sub(r"(\.\d{6})\d+", r"\1", text.strip().replace(" UTC", "+00:00"))
+    text = re.sub(r" ([+-]\d\d:?\d\d)$", r"\1", text)
+    try:
+        found = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)
+
+
+# ---- contents and times ------------------------------------------------------------------------
+
+
+def _files(place: Path) -> Iterator[Path]:
+    """Files that were handed in, sorted; hidden folders such as `.git` and ours are not."""
+    if not place.is_dir():
+        yield place
+        return
+    count = 0
+    for folder, inner, names in os.walk(place):
+        inner[:] = sorted(n for n in inner if not n.startswith(".") and n != "__pycache__")
+        for name in sorted(names):
+            count += 1
+            if count > _MOST_FILES:
+                return
+            yield Path(folder, name)
+
+
+def digest(place: Path) -> str:
+    """SHA-256 over names and contents of a folder or file; links count by where they point."""
+    whole = hashlib.sha256()
+    left = _MOST_BYTES
+    for path in _files(place):
+        status = path.lstat()
+        name = path.relative_to(place).as_posix() if path != place else path.name
+        if stat.S_ISREG(status.st_mode):
+            inner = hashlib.sha256()
+            try:
+                with path.open("rb") as file:
+                    while left > 0 and (piece := file.read(min(left, 1 << 20))):
+                        inner.update(piece)
+                        left -= len(piece)
+            except OSError as error:
+                inner.update(f"unreadable {error.errno}".encode())
+            content = inner.hexdigest()
+        elif stat.S_ISLNK(status.st_mode):
+            content = f"link {os.readlink(path)}"  # noqa: PTH115  # text, never followed
+        else:
+            content = f"kind {stat.S_IFMT(status.st_mode)}"
+        whole.update(f"{content} {status.st_size} ".encode() + os.fsencode(name) + b"\n")
+    return whole.hexdigest()
+
+
+def _time(place: Path) -> datetime.datetime:
+    """When the newest file was changed (UTC)."""
+    newest = max((path.lstat().st_mtime for path in _files(place)), default=0.0)
+    return datetime.datetime.fromtimestamp(newest, datetime.UTC).replace(microsecond=0)
+
+
+def _once(finding: Finding, folder: Path) -> Finding:
+    """Each student once: of several submissions by one person the last one counts."""
+    last: dict[str, Found] = {}
+    for found in finding.found:
+        for student in found.students:
+            if student not in last or found.submitted > last[student].submitted:
+                last[student] = found
+    kept, skipped = [], list(finding.skipped)
+    for found in finding.found:
+        mine = tuple(s for s in found.students if last[s] is found)
+        lost = [s for s in found.students if last[s] is not found]
+        skipped += [
+            Skipped(name=found.path.name, reason=f"{s} handed in a later one") for s in lost
+        ]
+        if mine:
+            kept.append(found.model_copy(update={"students": mine}))
+    if not kept and not skipped:
+        raise UsageError(
+            f"no submissions in {folder}",
+            "Expected a folder, an archive or a kernel file for each student.",
+        )
+    kept.sort(key=lambda f: f.students)
+    return finding.model_copy(update={"found": tuple(kept), "skipped": tuple(skipped)})
+
+
+def missing(roster: Roster, found: Iterable[Found]) -> tuple[Student, ...]:
+    """Students on the roster that handed nothing in."""
+    there = {student for submission in found for student in submission.students}
+    return tuple(student for student in roster.students if student.id not in there)

@@ -1,0 +1,144 @@
+"""Grades what is not in the gradebook yet: each submission in children of its own.
+
+Threads ask, children do the work, and only the thread that called writes the gradebook: one
+transaction per submission. Killed at any moment, the next run finds what is there and goes on.
+"""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from grader import grade
+from grader.assignment_schema import Assignment
+from grader.batch import keys
+from grader.batch.gradebook import Gradebook
+from grader.batch.layouts import Found, kernel_folder
+from grader.errors import AssignmentError, RefusedError
+from grader.result import Record, Result
+from grader.sandbox import archive
+
+
+class Job(Record):
+    """One submission to grade, and the key its result is kept under."""
+
+    found: Found
+    key: str
+
+
+class Outcome(Record):
+    """How a run ended: what was graded, and whether it was stopped before the end."""
+
+    graded: int
+    left: int
+    seconds: float
+
+
+Done = Callable[[Job, Result], None]
+
+
+def jobs(assignment: Assignment, found: Sequence[Found]) -> list[Job]:
+    """Every submission with its resume key."""
+    setting = keys.setting(assignment)
+    return [Job(found=f, key=keys.key(setting, f.sha256)) for f in found]
+
+
+def run(
+    assignment: Assignment,
+    wanted: Sequence[Job],
+    book: Gradebook,
+    *,
+    workers: int,
+    published: bool = True,
+    done: Done = lambda job, result: None,
+    stopping: Callable[[int], None] = lambda running: None,
+) -> Outcome:
+    """Grade `wanted`, `workers` at a time, and record each result as it comes.
+
+    The first Ctrl-C waits for those that are being graded (`stopping` is told how many), a second
+    one raises KeyboardInterrupt. Raises AssignmentError where the assignment cannot be used.
+    """
+    started = time.perf_counter()
+    waiting = iter(wanted)
+    graded = 0
+    with _interruptible() as stop, ThreadPoolExecutor(max_workers=workers) as pool:
+        running: dict[Future[Result], Job] = {}
+
+        def refill() -> None:
+            while len(running) < workers and not stop.is_set():
+                job = next(waiting, None)
+                if job is None:
+                    return
+                running[pool.submit(one, assignment, job.found.path)] = job
+
+        refill()
+        told = False
+        while running:
+            finished, _ = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in finished:
+                job = running.pop(future)
+                result = future.result()
+                book.record(
+                    result,
+                    students=job.found.students,
+                    submission_sha256=job.found.sha256,
+                    submitted=job.found.submitted,
+                    key=job.key,
+                    published=published,
+                )
+                graded += 1
+                done(job, result)
+            if stop.is_set() and running and not told:
+                stopping(len(running))
+                told = True
+            refill()
+    return Outcome(graded=graded, left=len(wanted) - graded, seconds=time.perf_counter() - started)
+
+
+def one(assignment: Assignment, path: Path) -> Result:
+    """Grade the submission at `path`: a folder, a file or an archive.
+
+    Whatever goes wrong is the result of this submission alone; only an assignment that cannot be
+    used is raised.
+    """
+    try:
+        if path.is_file() and path.name.lower().endswith(archive.SUFFIXES):
+            with tempfile.TemporaryDirectory(prefix="grade-unpacked-") as folder:
+                archive.unpack(path, Path(folder))
+                return grade.submit(
+                    assignment, kernel_folder(Path(folder), assignment.name), jobs=1
+                )
+        return grade.submit(assignment, path, jobs=1)
+    except RefusedError as error:
+        return grade.refused(assignment, error)
+    except AssignmentError:
+        raise
+    except Exception as error:
+        return grade.failed(assignment, error)
+
+
+@contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """Inside, the first Ctrl-C sets the event and a second one is a KeyboardInterrupt."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def first(number: int, frame: FrameType | None) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)

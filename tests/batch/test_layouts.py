@@ -1,0 +1,127 @@
+"""Folders of submissions as every system lays them out."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from pathlib import Path
+
+import pytest
+
+from grader.batch import layouts, roster
+from grader.errors import UsageError
+
+ROSTER = roster.parse(
+    "id,name,email,github_username,ID number\n"
+    "jdoe,Jane Doe,jane@x.edu,octojane,100001\nbob,Bob Roe,bob@x.edu,bobby,100002\n"
+)
+KERNEL = "__global__ void vec_add() {}\n"
+
+
+def write(path: Path, text: str = KERNEL) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def owners(finding: layouts.Finding) -> dict[str, str]:
+    return {s: f.path.name for f in finding.found for s in f.students}
+
+
+def test_a_folder_per_student(tmp_path: Path) -> None:
+    write(tmp_path / "jdoe" / "kernel.cu")
+    write(tmp_path / "Bob Roe" / "assignment3" / "kernel.cu")
+    write(tmp_path / "mallory" / "kernel.cu")
+    write(tmp_path / "grades.xlsx")
+    (tmp_path / "link").symlink_to(tmp_path / "jdoe")
+    finding = layouts.discover(tmp_path, "assignment3", ROSTER)
+    assert owners(finding) == {"jdoe": "jdoe", "bob": "assignment3"}
+    skipped = {s.name: s.reason for s in finding.skipped}
+    assert skipped["mallory"] == "mallory is not on the roster"
+    assert set(skipped) == {"mallory", "grades.xlsx", "link"}
+
+
+def test_classroom_clones(tmp_path: Path) -> None:
+    write(tmp_path / "assignment3-submissions" / "assignment3-octojane" / "kernel.cu")
+    write(tmp_path / "assignment3-submissions" / "assignment3-nobody" / "kernel.cu")
+    finding = layouts.discover(tmp_path, "assignment3", ROSTER)
+    assert list(owners(finding)) == ["jdoe"]
+    assert finding.layout == "Classroom's clones"
+    assert [s.name for s in finding.skipped] == ["assignment3-nobody"]
+
+
+def test_files_and_archives_named_after_a_student(tmp_path: Path) -> None:
+    write(tmp_path / "jdoe_vec_add.cu")
+    write(tmp_path / "bob.zip", "no zip, which is found out when it is graded")
+    finding = layouts.discover(tmp_path, "assignment3", ROSTER)
+    assert owners(finding) == {"jdoe": "jdoe_vec_add.cu", "bob": "bob.zip"}
+
+
+def test_canvas_and_moodle_downloads(tmp_path: Path) -> None:
+    write(tmp_path / "doejane_LATE_100001_4333716_kernel.cu")
+    write(tmp_path / "Bob Roe_99_assignsubmission_file_" / "kernel.cu")
+    finding = layouts.discover(tmp_path, "assignment3", ROSTER)
+    assert set(owners(finding)) == {"jdoe", "bob"}
+
+
+METADATA = """\
+submission_101:
+  :submitters:
+  - :name: Jane Doe
+    :sid: '100001'
+    :email: jane@x.edu
+  - :name: Bob Roe
+    :email: bob@x.edu
+  :created_at: 2026-11-30 09:15:30.123456789 -05:00
+  :score: 3.0
+  :results:
+    :tests:
+    - :name: "Mallory"
+      :email: mallory@x.edu
+submission_102:
+  :submitters:
+  - :name: Eve
+    :email: eve@x.edu
+  :created_at: 2026-11-30 14:15:30 UTC
+"""
+
+
+def test_gradescope_export_with_a_group(tmp_path: Path) -> None:
+    write(tmp_path / "submission_metadata.yml", METADATA)
+    write(tmp_path / "submission_101" / "kernel.cu")
+    write(tmp_path / "submission_102" / "kernel.cu")
+    write(tmp_path / "submission_103" / "kernel.cu")
+    finding = layouts.discover(tmp_path, "assignment3", ROSTER)
+    (group,) = finding.found
+    assert group.students == ("jdoe", "bob")
+    when = group.submitted.astimezone(datetime.UTC).replace(microsecond=0)
+    assert when == datetime.datetime(2026, 11, 30, 14, 15, 30, tzinfo=datetime.UTC)
+    assert {s.name for s in finding.skipped} == {"submission_102, Eve", "submission_103"}
+
+
+def test_the_last_of_several_counts(tmp_path: Path) -> None:
+    old = write(tmp_path / "jdoe_first.cu")
+    write(tmp_path / "jdoe_second.cu", KERNEL + "//\n")
+    os.utime(old, (1, 1))
+    finding = layouts.discover(tmp_path, "assignment3", ROSTER)
+    assert owners(finding) == {"jdoe": "jdoe_second.cu"}
+    assert [s.name for s in finding.skipped] == ["jdoe_first.cu"]
+
+
+def test_digest_changes_with_contents_names_and_links_only(tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    kernel = write(folder / "kernel.cu")
+    first = layouts.digest(folder)
+    write(folder / ".git" / "index", "not handed in")
+    os.utime(kernel, (1, 1))
+    assert layouts.digest(folder) == first
+    (folder / "x").symlink_to("/etc/passwd")
+    linked = layouts.digest(folder)
+    assert linked != first
+    kernel.rename(folder / "other.cu")
+    assert layouts.digest(folder) not in (first, linked)
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no submissions in"):
+        layouts.discover(tmp_path, "assignment3")
