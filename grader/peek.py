@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from grader.errors import UsageError
+from grader.languages.inductor_run import Measured
 from grader.notes import claims, entries, facts, form, ladder, sources
 from grader.notes.facts import Backend, Record, Step
 from grader.notes.ladder import Ref, Sheet
@@ -61,7 +62,8 @@ class Kernel(ResultRecord):
     """What one framework runs on one backend at one version.
 
     `version_from` says why this version: it is installed, it was named, or it is the newest of
-    which anything is known. `ran` is what happened here, where the framework is installed.
+    which anything is known. `ran` is what happened here, where the framework is installed;
+    `generated` are the kernels that torch.compile wrote here, run on the virtual GPU.
     """
 
     framework: str
@@ -75,6 +77,7 @@ class Kernel(ResultRecord):
     citation: str = ""
     lesson: str = ""
     ran: str = ""
+    generated: tuple[Measured, ...] = ()
 
 
 class Peek(ResultRecord):
@@ -104,15 +107,18 @@ def peek(
     wanted = _wanted(framework)
     use = use or Sources()
     ran: Mapping[tuple[str, str], str] = {}
-    if run:
-        from grader import peek_run
+    from grader import peek_run
 
+    if run:
         ran = peek_run.run(name, {one for one, _ in wanted})
     kernels = []
     for one, backend in wanted:
         ref, origin = _version(one, version, use)
         asked = _Asked(name, one, backend, ref, use)
-        kernels.append(_kernel(asked, origin, ran.get((one, backend), "")))
+        kernel = _kernel(asked, origin, ran.get((one, backend), ""))
+        if run and backend == "compile-triton":
+            kernel = kernel.model_copy(update={"generated": peek_run.generated(name)})
+        kernels.append(kernel)
     return Peek(operation=name, kernels=tuple(kernels))
 
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.notes import sources
+
+if TYPE_CHECKING:
+    from grader.languages.inductor_run import Measured
 
 ELEMENTS = 1_000_000
 ROUNDS = 5
@@ -27,7 +30,6 @@ def run(operation: str, frameworks: set[str]) -> dict[tuple[str, str], str]:
         found["numpy", "cpu"] = _numpy(operation)
     if "pytorch" in frameworks and sources.installed_version("pytorch"):
         found["pytorch", "cpu"] = _torch(operation)
-        found["pytorch", "compile-triton"] = _compiled(operation)
     if "mlx" in frameworks and sources.installed_version("mlx"):
         backend, text = _mlx(operation)
         found["mlx", backend] = text
@@ -108,20 +110,23 @@ def _torch(operation: str) -> str:
     return f"torch {torch.__version__}: CPU capability {capability}; {took}, {said}"
 
 
-def _compiled(operation: str) -> str:
-    """What Inductor writes for a million elements and for a multiple of its largest block."""
+def generated(operation: str) -> tuple[Measured, ...]:
+    """The kernels Inductor writes for a million elements and for a multiple of its largest block.
+
+    Each ran on the virtual GPU. Empty where torch or Triton is missing, or it writes none.
+    """
     from grader.errors import GradeError
-    from grader.languages import inductor
+    from grader.languages import inductor, inductor_run
 
     name = {"multiply": "mul"}.get(operation, operation)
     if inductor.missing() or name not in inductor.MEANINGS:
-        return ""
+        return ()
     try:
-        kernels = [inductor.generate(name, size) for size in (ELEMENTS + 3, 1 << 20)]
-    except GradeError as error:
-        return f"torch.compile wrote no kernel: {error.message}"
-    said = "; ".join(f"N = {one.size:,}: {one.mask}" for one in kernels)
-    return f"torch {kernels[0].torch_version} wrote {kernels[0].name}: {said}"
+        return tuple(
+            inductor_run.measure(inductor.generate(name, size)) for size in (ELEMENTS + 3, 1 << 20)
+        )
+    except GradeError:
+        return ()
 
 
 def _mlx(operation: str) -> tuple[str, str]:

@@ -36,6 +36,7 @@ MEANINGS: dict[str, tuple[int, bool]] = {
     "sigmoid": (1, False),
     "tanh": (1, False),
     "rsqrt": (1, False),
+    "where": (3, False),
     "softmax": (1, True),
     "sum": (1, True),
     "amax": (1, True),
@@ -247,6 +248,8 @@ def _inductor(operation: str, size: int) -> str:
     mode = FakeTensorMode()
     with mode:
         tensors = [torch.empty(shape, device="cuda") for _ in range(count)]
+        if operation == "where":
+            tensors[0] = torch.empty(shape, device="cuda", dtype=torch.bool)
         graph_module = make_fx(lambda *given: function(*given, **axis), _decompositions())(*tensors)
     # A sandboxed child starts no processes: Inductor must not want a pool of them.
     with V.set_fake_mode(mode), config.patch(compile_threads=1):

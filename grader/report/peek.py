@@ -7,9 +7,10 @@ import textwrap
 from rich.console import Console
 from rich.text import Text
 
+from grader.languages.inductor_run import COMPARED, Measured
 from grader.peek import Kernel, Line, Peek, where
 
-INDENT = 18
+INDENT = 24
 BACKENDS = {
     "compile-triton": "torch.compile on CUDA",
     "cpu": "CPU",
@@ -46,6 +47,28 @@ def _kernel(operation: str, kernel: Kernel, out: Console) -> None:
     ):
         if text:
             _row(label, text, "", out)
+    for measured in kernel.generated:
+        _generated(measured, out)
+
+
+def _generated(measured: Measured, out: Console) -> None:
+    """A kernel that torch.compile wrote, its mask marked, and what it does beside ours."""
+    one = measured.generated
+    chosen = ", ".join(f"{name} = {value}" for name, value in one.configuration.items())
+    out.print()
+    _row(f"N = {one.size:,}", f"{one.mask}. {chosen}; torch {one.torch_version}", "", out)
+    for number, line in enumerate(one.source.splitlines(), start=1):
+        masked = number in one.mask_lines
+        shown = f"{'mask' if masked else '':>5} {number:>3} | {line}"[: out.width]
+        out.print(Text(shown, style="bold" if masked else "dim"), crop=False)
+    errors = sum(fault.severity == "error" for fault in measured.faults)
+    said = "right" if measured.right else "WRONG"
+    _row("on the virtual GPU", f"the numbers are {said}; {errors or 'no'} errors found", "", out)
+    for name in COMPARED:
+        theirs = measured.metrics.counts.get(name, 0)
+        ours = measured.reference.counts.get(name, 0) if measured.reference else None
+        beside = "" if ours is None else f" (the reference kernel: {ours:,.0f})"
+        _row(f"  {name}", f"{theirs:,.0f}{beside}", "", out)
 
 
 def _line(line: Line, out: Console) -> None:

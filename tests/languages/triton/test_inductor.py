@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import UsageError
-from grader.languages import inductor, triton_ptx
+from grader.languages import inductor, inductor_run, triton_ptx
 
 MASKED = """\
 @triton.jit
@@ -50,3 +50,14 @@ def test_the_generated_add(tmp_path, monkeypatch, size):
     assert f".loc\t1 {found.first_line + load} " in found.ptx
     monkeypatch.setattr("grader.sandbox.call", None)
     assert inductor.generate("add", size) == found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(inductor.missing() is not None, reason=f"{inductor.missing()}")
+@pytest.mark.parametrize("operation", ["add", "where", "softmax"])
+def test_a_generated_kernel_runs_right_and_clean(operation):
+    found = inductor_run.measure(inductor.generate(operation, 1000))
+    assert found.right
+    assert found.faults == ()
+    assert found.metrics.counts["warp_instructions"] > 0
+    assert (found.reference is not None) == (operation == "add")
