@@ -4,13 +4,7 @@
  */
 #include "device_math.h"
 
-float vg_f16_to_f32(uint16_t h) {
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16, size = h & 0x7fff;
-    float subnormal = (float)(int32_t)size * 0x1p-24f;
-    uint32_t bits = size < 0x0400 ? bits_of_float(subnormal) : (size << 13) + (112u << 23);
-    bits = size >= 0x7c00 ? 0x7f800000 : bits;
-    return float_of_bits(size > 0x7c00 ? NAN_F32 : sign | bits);
-}
+float vg_f16_to_f32(uint16_t h) { return f16_to_float(h); }
 
 float vg_bf16_to_f32(uint16_t h) { return float_of_bits((h & 0x7fff) > 0x7f80 ? NAN_F32 : (uint32_t)h << 16); }
 

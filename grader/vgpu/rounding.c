@@ -16,7 +16,6 @@ typedef struct {
 
 static const Format F64 = {53, 1023, 64, NAN_F64};
 static const Format F32 = {24, 127, 32, NAN_F32};
-static const Format F16 = {11, 15, 16, NAN_F16};
 
 /* (-1)^negative * magnitude * 2^exponent; the lowest bit may stand for "and a little more". */
 typedef struct {
@@ -161,15 +160,6 @@ static uint64_t sqrt_to(Format f, double a, int mode) {
     return round_to(f, (Exact){0, root << 1 | (rest != 0), (x.exponent - up) / 2 - 1}, mode);
 }
 
-static uint64_t convert_to(Format f, double x, int mode) {
-    switch (classify(x)) {
-    case ZERO: return zero_of(f, is_negative(x));
-    case INFINITE: return infinity_of(f, is_negative(x));
-    case NOT_A_NUMBER: return f.nan;
-    default: return round_to(f, unpack(x), mode);
-    }
-}
-
 static uint64_t integer_to(Format f, uint64_t magnitude, int negative, int mode) {
     return magnitude ? round_to(f, (Exact){negative, magnitude, 0}, mode) : 0;
 }
@@ -192,7 +182,6 @@ double vg_sqrt_f64(double a, int mode) { return double_of_bits(sqrt_to(F64, a, m
 
 /* ---- Conversions that round ---------------------------------------------------------------------- */
 
-uint16_t vg_f64_to_f16(double x, int mode) { return (uint16_t)convert_to(F16, x, mode); }
 
 static uint64_t size_of(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
 float vg_s64_to_f32(int64_t x, int mode) { return float_of_bits((uint32_t)integer_to(F32, size_of(x), x < 0, mode)); }

@@ -41,72 +41,110 @@ static int bits_of(int type) {
 }
 static int per_register(int type) { return type == F64 ? 1 : 32 / bits_of(type); }
 
-static double float_element(int type, const void *registers, int index, int e) {
-    if (type == F64) return ((const double *)registers)[index];
-    uint32_t word = ((const uint32_t *)registers)[index] >> (e * bits_of(type));
+/* `count` elements of the registers as doubles, in the order they lie in. */
+static void widen(int type, const void *registers, int count, double *out) {
+    const half_t *halves = registers;
+    const uint8_t *bytes = registers;
+    const uint32_t *words = registers;
     switch (type) {
-    case F16: return vg_f16_to_f32((uint16_t)word);
-    case BF16: return vg_bf16_to_f32((uint16_t)word);
-    case E4M3: return vg_f16_to_f32(vg_e4m3_to_f16((uint8_t)word));
-    case E5M2: return vg_f16_to_f32(vg_e5m2_to_f16((uint8_t)word));
-    case TF32: return float_of_bits(word & ~0x1fffu);
-    default: return float_of_bits(word);
+    case F16:
+        for (int i = 0; i < count; i++) out[i] = f16_to_float(halves[i]);
+        break;
+    case BF16:
+        for (int i = 0; i < count; i++) out[i] = float_of_bits((uint32_t)halves[i] << 16);
+        break;
+    case TF32:
+        for (int i = 0; i < count; i++) out[i] = float_of_bits(words[i] & ~0x1fffu);
+        break;
+    case F32:
+        for (int i = 0; i < count; i++) out[i] = float_of_bits(words[i]);
+        break;
+    case F64:
+        for (int i = 0; i < count; i++) out[i] = ((const double *)registers)[i];
+        break;
+    case E4M3:
+        for (int i = 0; i < count; i++) out[i] = f16_to_float(vg_e4m3_to_f16(bytes[i]));
+        break;
+    default:
+        for (int i = 0; i < count; i++) out[i] = f16_to_float(vg_e5m2_to_f16(bytes[i]));
     }
 }
-static int32_t integer_element(int type, const void *registers, int index, int e) {
-    uint32_t word = ((const uint32_t *)registers)[index] >> (e * bits_of(type));
-    switch (type) {
-    case S8: return (int32_t)(word << 24) >> 24;
-    case U8: return (int32_t)(word & 255);
-    case S4: return (int32_t)(word << 28) >> 28;
-    case U4: return (int32_t)(word & 15);
-    default: return (int32_t)(word & 1);
+/* The same as integers. */
+static void widen_integers(int type, const void *registers, int count, int32_t *out) {
+    const uint8_t *bytes = registers;
+    int per_byte = type == S8 || type == U8 ? 1 : type == S4 || type == U4 ? 2 : 8, bits = 8 / per_byte;
+    int is_signed = type == S8 || type == S4;
+    for (int i = 0; i < count; i++) {
+        uint32_t element = (uint32_t)bytes[i / per_byte] >> (i % per_byte * bits);
+        out[i] = is_signed ? (int32_t)(element << (32 - bits)) >> (32 - bits)
+                           : (int32_t)(element & ((1u << bits) - 1));
     }
+}
+
+/* A double to the nearest f16: first to a float rounded to odd, which leaves the decision open. */
+static inline uint16_t nearest_f16(double x) {
+    float near = (float)x;
+    uint32_t bits = bits_of_float(near);
+    int farther = (double)near > x ? bits >> 31 == 0 : bits >> 31 != 0; /* from zero than x */
+    uint32_t odd = (bits - (uint32_t)farther) | 1;
+    return vg_f32_to_f16_rn(float_of_bits((double)near == x || x != x ? bits : odd));
 }
 
 /* Calls BODY with `index` into the registers, element `e`, and the element's `row` and `column`. */
 #define FOR_A(m, k, type, BODY)                                                                \
-    for (int r = 0; r < (m) * (k) / 32 / per_register(type); r++)                              \
+    for (int r = 0, many = per_register(type); r < (m) * (k) / 32 / many; r++) {               \
+        int top = 8 * (r % ((m) / 8)), left_edge = 4 * many * (r / ((m) / 8));                 \
         for (int lane = 0; lane < WARP; lane++)                                                \
-            for (int e = 0; e < per_register(type); e++) {                                     \
-                int index = r * WARP + lane, row = lane / 4 + 8 * (r % ((m) / 8));             \
-                int column = per_register(type) * (lane % 4 + 4 * (r / ((m) / 8))) + e;        \
+            for (int e = 0; e < many; e++) {                                                   \
+                int index = r * WARP + lane, row = lane / 4 + top;                             \
+                int column = many * (lane % 4) + e + left_edge;                                \
                 BODY                                                                           \
-            }
+            }                                                                                  \
+    }
 #define FOR_B(k, n, type, BODY)                                                                \
-    for (int r = 0; r < (k) * (n) / 32 / per_register(type); r++)                              \
+    for (int r = 0, many = per_register(type); r < (k) * (n) / 32 / many; r++) {               \
+        int blocks = (k) / 4 / many, top = 4 * many * (r % blocks), left_edge = 8 * (r / blocks); \
         for (int lane = 0; lane < WARP; lane++)                                                \
-            for (int e = 0; e < per_register(type); e++) {                                     \
-                int blocks = (k) / 4 / per_register(type), index = r * WARP + lane;            \
-                int row = per_register(type) * (lane % 4 + 4 * (r % blocks)) + e;              \
-                int column = lane / 4 + 8 * (r / blocks);                                      \
+            for (int e = 0; e < many; e++) {                                                   \
+                int index = r * WARP + lane, row = many * (lane % 4) + e + top;                \
+                int column = lane / 4 + left_edge;                                             \
                 BODY                                                                           \
-            }
+            }                                                                                  \
+    }
 #define FOR_C(m, n, type, BODY)                                                                \
-    for (int p = 0; p < (m) * (n) / 64; p++)                                                   \
+    for (int p = 0, packed = (type) == F16; p < (m) * (n) / 64; p++) {                         \
+        int top = 8 * (p % ((m) / 8)), left_edge = 8 * (p / ((m) / 8));                        \
         for (int lane = 0; lane < WARP; lane++)                                                \
             for (int half = 0; half < 2; half++) {                                             \
-                int packed = (type) == F16, e = packed ? half : 0;                             \
+                int e = packed ? half : 0;                                                     \
                 int index = (packed ? p : 2 * p + half) * WARP + lane;                         \
-                int row = lane / 4 + 8 * (p % ((m) / 8));                                      \
-                int column = 2 * (lane % 4) + half + 8 * (p / ((m) / 8));                      \
+                int row = lane / 4 + top, column = 2 * (lane % 4) + half + left_edge;          \
                 BODY                                                                           \
-            }
+            }                                                                                  \
+    }
 
 static void mma_float(int m, int n, int k, int a_type, int b_type, int c_type, int d_type, void *d,
                       const void *a, const void *b, const void *c) {
-    double left[512], right[512], sum[MAX_RESULT];
-    FOR_A(m, k, a_type, left[row * k + column] = float_element(a_type, a, index, e);)
-    FOR_B(k, n, b_type, right[row * n + column] = float_element(b_type, b, index, e);)
-    FOR_C(m, n, c_type, sum[row * n + column] = float_element(c_type, c, index, e);)
+    double wide[512], left[512], right[512], sum[MAX_RESULT];
+    widen(a_type, a, m * k, wide);
+    FOR_A(m, k, a_type, left[row * k + column] = wide[index * many + e];)
+    widen(b_type, b, k * n, wide);
+    FOR_B(k, n, b_type, right[row * n + column] = wide[index * many + e];)
+    widen(c_type, c, m * n, wide);
+    FOR_C(m, n, c_type, sum[row * n + column] = wide[packed ? 2 * index + e : index];)
     for (int i = 0; i < m; i++)
         for (int block = 0; block < n; block += 8) {
-            double *row = sum + i * n + block;
-            for (int l = 0; l < k; l++)
-                for (int j = 0; j < 8; j++) {
-                    double x = left[i * k + l], y = right[l * n + block + j];
-                    row[j] = a_type == F64 ? vg_fma_f64(x, y, row[j], NEAREST_EVEN) : row[j] + x * y;
-                }
+            double row[8];
+            for (int j = 0; j < 8; j++) row[j] = sum[i * n + block + j];
+            for (int l = 0; l < k; l++) {
+                double x = left[i * k + l];
+                const double *y = right + l * n + block;
+                if (a_type == F64)
+                    for (int j = 0; j < 8; j++) row[j] = __builtin_fma(x, y[j], row[j]);
+                else
+                    for (int j = 0; j < 8; j++) row[j] += x * y[j];
+            }
+            for (int j = 0; j < 8; j++) sum[i * n + block + j] = row[j];
         }
     FOR_C(m, n, d_type, {
         double x = sum[row * n + column];
@@ -115,22 +153,30 @@ static void mma_float(int m, int n, int k, int a_type, int b_type, int c_type, i
         else if (d_type == F32)
             ((uint32_t *)d)[index] = bits_of_float(canonical((float)x));
         else
-            ((half_t *)d)[2 * index + e] = vg_f64_to_f16(x, NEAREST_EVEN);
+            ((half_t *)d)[2 * index + e] = nearest_f16(x);
     })
 }
 
 static void mma_integer(int m, int n, int k, int a_type, int b_type, int satfinite, uint32_t *d,
                         const void *a, const void *b, const uint32_t *c) {
-    int32_t left[MAX_OPERAND], right[MAX_OPERAND / 2], sum[MAX_RESULT];
-    FOR_A(m, k, a_type, left[row * k + column] = integer_element(a_type, a, index, e);)
-    FOR_B(k, n, b_type, right[row * n + column] = integer_element(b_type, b, index, e);)
-    for (int i = 0; i < m * n; i++) sum[i] = 0; /* at most 32 * 255 * 255 or 256: fits */
+    int32_t wide[MAX_OPERAND], left[MAX_OPERAND], right[MAX_OPERAND], sum[MAX_RESULT];
+    widen_integers(a_type, a, m * k, wide);
+    FOR_A(m, k, a_type, left[row * k + column] = wide[index * many + e];)
+    widen_integers(b_type, b, k * n, wide);
+    FOR_B(k, n, b_type, right[row * n + column] = wide[index * many + e];)
     for (int i = 0; i < m; i++)
-        for (int l = 0; l < k; l++)
-            for (int j = 0; j < n; j++) {
-                int32_t x = left[i * k + l], y = right[l * n + j];
-                sum[i * n + j] += a_type == B1_XOR ? x ^ y : a_type == B1_AND ? x & y : x * y;
+        for (int block = 0; block < n; block += 8) {
+            int32_t row[8] = {0}; /* at most 32 * 255 * 255, or 256: fits */
+            for (int l = 0; l < k; l++) {
+                int32_t x = left[i * k + l];
+                const int32_t *y = right + l * n + block;
+                if (a_type == B1_XOR)
+                    for (int j = 0; j < 8; j++) row[j] += x ^ y[j];
+                else /* the product of two bits is their and */
+                    for (int j = 0; j < 8; j++) row[j] += x * y[j];
             }
+            for (int j = 0; j < 8; j++) sum[i * n + block + j] = row[j];
+        }
     FOR_C(m, n, S32, {
         (void)e;
         int64_t total = (int64_t)(int32_t)c[index] + sum[row * n + column];
@@ -162,7 +208,7 @@ void vg_mma_m8n8k4_f16(int a_is_row, int b_is_row, int c_type, int d_type, uint3
         for (int i = 0; i < 4; i++) {
             int pair = lane / 4 % 4, place = lane % 4, upper = lane < 16 ? 0 : 4;
             int index = (i / 2 * WARP + lane) * 2 + i % 2;
-            double x = vg_f16_to_f32(a_halves[index]), y = vg_f16_to_f32(b_halves[index]);
+            double x = f16_to_float(a_halves[index]), y = f16_to_float(b_halves[index]);
             left[pair][(a_is_row ? place : i) + upper][a_is_row ? i : place] = x;
             right[pair][b_is_row ? place : i][(b_is_row ? i : place) + upper] = y;
         }
@@ -176,9 +222,10 @@ void vg_mma_m8n8k4_f16(int a_is_row, int b_is_row, int c_type, int d_type, uint3
                 double *x = &sum[lane / 4 % 4][row][column];
                 int index = type == F16 ? (i / 2 * WARP + lane) : i * WARP + lane;
                 if (!step)
-                    *x = float_element(type, c, index, type == F16 ? i % 2 : 0);
+                    *x = type == F16 ? f16_to_float(((const half_t *)c)[2 * index + i % 2])
+                                     : float_of_bits(c[index]);
                 else if (type == F16)
-                    ((half_t *)d)[2 * index + i % 2] = vg_f64_to_f16(*x, NEAREST_EVEN);
+                    ((half_t *)d)[2 * index + i % 2] = nearest_f16(*x);
                 else
                     d[index] = bits_of_float(canonical((float)*x));
             }

@@ -123,19 +123,6 @@ def test_signs_of_zero(device, mode):
     assert bits64(mul(-0.0, 5.0, m)) == bits64(-0.0)
 
 
-@settings(max_examples=500, deadline=None)
-@given(x=any_f64(), mode=st.sampled_from(list(MODES)))
-def test_narrowing_of_f64(device, x, mode):
-    raw = device.function("vg_f64_to_f16", "u16", "f64", "int")(x, MODES[mode])
-    actual = float(np.uint16(raw).view(np.float16))
-    if np.isnan(x):
-        assert raw == 0x7FFF
-    elif np.isinf(x) or x == 0:
-        assert bits64(actual) == bits64(x)
-    else:
-        assert bits64(actual) == bits64(rounded(Fraction(x), "f16", mode))
-
-
 @settings(max_examples=400, deadline=None)
 @given(
     x=st.one_of(st.integers(-(2**63), 2**64 - 1), st.integers(-70000, 70000)),

@@ -8,6 +8,7 @@ import pytest
 from grader.vgpu import tensor
 from grader.vgpu.program import Unsupported
 from grader.vgpu.ptx import Instruction
+from tests.vgpu.isa.exact import encode, fma
 
 F16, BF16, TF32, F32, F64, S8, U8, S4, U4, B1_XOR, B1_AND, S32, E4M3, E5M2 = range(14)
 LANES = np.arange(32)
@@ -209,6 +210,32 @@ def test_f16_accumulator_rounds_once(device):
     d = mma(device, (16, 8, 16), (F16, F16, F16, F16), np.zeros((2, 32), np.uint32), a, b, c)
     np.testing.assert_array_equal(d[0].view(np.float16), np.float16(1 + 2.0**-10))
     np.testing.assert_array_equal(d[1].view(np.float16), np.float16(1))
+
+
+def test_sums_round_once_to_f16(device):
+    """c + a b for every rounding situation of f16: near ties, subnormal, overflowing."""
+    rng = np.random.default_rng(9)
+    for _ in range(60):
+        bits = rng.integers(0, 65536, (3, 32)).astype(np.uint16)
+        bits[2] = np.where(rng.random(32) < 0.5, bits[2] & 0x3FF, bits[2])  # subnormal addends
+        x, y, z = (v.view(np.float16).astype(np.float64) for v in bits)
+        a, b = np.zeros((4, 32), np.uint32), np.zeros((2, 32), np.uint32)
+        a[0] = np.where(PLACE == 0, bits[0], 0)  # A is its first column, B its first row
+        b[0] = np.where(PLACE == 0, bits[1], 0)
+        c = np.stack([bits[2].astype(np.uint32) * 0x10001, np.zeros(32, np.uint32)])
+        d = mma(device, (16, 8, 16), (F16, F16, F16, F16), np.zeros((2, 32), np.uint32), a, b, c)
+        column, row = x[4 * np.arange(8)], y[4 * np.arange(8)]
+        for half, shift in enumerate((0, 16)):
+            got = (d[0] >> np.uint32(shift)).astype(np.uint16)
+            for lane in range(32):
+                terms = [column[GROUP[lane]], row[2 * PLACE[lane] + half], z[lane]]
+                # The other products are zero times zero, or times a number: nothing, or NaN.
+                expected = fma(*map(float, terms), "f16")
+                wanted = encode(expected, "f16")
+                if wanted & 0x7FFF == 0:
+                    assert got[lane] & 0x7FFF == 0
+                else:
+                    assert got[lane] == wanted, (terms, hex(got[lane]), hex(wanted))
 
 
 def test_nan_and_infinity_reach_the_result_canonical(device):
