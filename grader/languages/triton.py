@@ -31,7 +31,7 @@ UNDEFINED_LANES = "undefined lanes"
 """Suffix of the checking variants: what a masked load leaves undefined is really undefined."""
 
 LIMITS = Limits(wall_seconds=60, cpu_seconds=60, output_bytes=64 << 20, disk_bytes=64 << 20)
-MAX_VARIANTS = 64
+MAX_VARIANTS = 256
 INTERFERED = "the file's own code interfered with its build"
 _HEURISTICS = re.compile(r"\bheuristics\b")
 
