@@ -12,6 +12,8 @@
     grades.py      gradebook -> one Grade per student
     hidden.py      hidden cases added to an assignment
     run.py         grades what is not graded yet, each in its own children
+    export.py      grade export
+    bundle.py      Gradescope's autograder as an archive
     options.py     the options of the instructor's commands
     command.py     what they do: options in, text out
 """

@@ -140,7 +140,60 @@ def extend(
     )  # fmt: skip
 
 
+def export(
+    assignment: Assignment,
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMAT",
+            help="canvas, moodle, feedback, csv, gradescope, gradescope-bundle, classroom50, "
+            "junit or sarif.",
+        ),
+    ],
+    gradebook: Gradebook = Path("gradebook.db"),
+    result: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="One result.json in place of a gradebook.", show_default=False
+        ),
+    ] = None,
+    fill: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Canvas's exported gradebook to fill.", show_default=False
+        ),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(help="Canvas's column, where the name does not say.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="A file, or a folder for several.", show_default=False),
+    ] = None,
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Stable pseudonyms in place of names.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Write grades for another system."""
+    from grader.batch import export as exporting
+    from grader.report import terminal
+
+    exporting.export(
+        assignment,
+        to,
+        gradebook=gradebook,
+        result=result,
+        fill=fill,
+        column=column,
+        out=out,
+        hide_names=anonymous,
+        console=terminal.console(stderr=False),
+    )
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands to `grade`."""
-    for command in (batch, override, extend):
+    for command in (batch, export, override, extend):
         app.command()(command)

@@ -191,7 +191,10 @@ def _student(cells: dict[str, str], *, canvas: bool) -> Student:
     name = get("name", "") or " ".join(filter(None, (get("first", ""), get("last", ""))))
     order = ("sis_login", "github", "email", "id") if canvas else (
         "id", "github", "email", "sis_login")  # fmt: skip
-    id_ = next((word for key in order if (word := get(key, ""))), "")
+    words = [word for key in order if (word := get(key, ""))]
+    # Moodle's `Participant 123` is a number of the one assignment: people go by anything else.
+    words.sort(key=lambda word: word.startswith("Participant "))
+    id_ = words[0] if words else ""
     others = [get("id", ""), get("sis_id", ""), get("sis_login", "")]
     return Student(
         id=id_,
