@@ -31,7 +31,7 @@ def settle(faults: Iterable[Fault], source: str) -> tuple[Fault, ...]:
 
 def _settled(fault: Fault, calls: list[Memory]) -> Fault:
     other = fault.other
-    if fault.kind != "race" or other is None or fault.severity is not Severity.ERROR:
+    if fault.kind != "race" or other is None or fault.severity is Severity.NOTE:
         return fault
     if fault.block != other.block or {fault.access, other.access} != {"read", "write"}:
         return fault
@@ -50,8 +50,15 @@ def _settled(fault: Fault, calls: list[Memory]) -> Fault:
 
 
 def _spare(one: Dim3 | None, two: Dim3 | None) -> bool:
-    """Whether two threads are the same lane of different warps, as copies of a block are."""
-    return one is not None and two is not None and one != two and not (one[0] ^ two[0]) % WARP
+    """Whether two threads may hold copies of one element.
+
+    Copies of a block are the same lane of other warps; of a block smaller than a warp, lanes a
+    power of two apart.
+    """
+    if one is None or two is None or one == two:
+        return False
+    apart = one[0] ^ two[0]
+    return apart % WARP == 0 or apart.bit_count() == 1
 
 
 def _call(calls: list[Memory], line: int | None) -> Memory | None:

@@ -33,6 +33,11 @@ def race(thread: int, line: int = 4, other_line: int = 5, **facts) -> Fault:
     return Fault(**{**known, **facts})
 
 
+def test_copies_of_a_block_smaller_than_a_warp():
+    (settled,) = settle([race(16, severity=Severity.WARNING)], IN_PLACE)
+    assert settled.severity is Severity.NOTE
+
+
 def test_a_spare_warp_that_loads_a_block_again():
     (settled,) = settle([race(64)], IN_PLACE)
     assert settled.severity is Severity.NOTE
@@ -42,7 +47,7 @@ def test_a_spare_warp_that_loads_a_block_again():
 @pytest.mark.parametrize(
     "raw",
     [
-        race(65),  # another lane: another element of the block
+        race(67),  # another lane: another element of the block
         race(64, other_line=6),  # other offsets
         race(64, block=(1, 0, 0)),  # another program
         race(64, access="write"),  # two writes
