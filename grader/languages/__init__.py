@@ -2,7 +2,21 @@
 
 A language is a plain module with `NAME`, `SUFFIXES`, `missing() -> str | None` and
 `build(text, file_name, contracts) -> (builds, artefact)`. Student code is compiled in a
-sandboxed child, never in the process that calls `build`.
+sandboxed child, never in the process that calls `build`. Triton takes more modules than one::
+
+    triton.py           build: asks the child, keeps and validates what it says     (parent)
+    triton_ptx.py       mends lines of the PTX, makes lanes beyond a mask undefined (parent)
+    triton_source.py    what each load and store of a source means, read as text    (parent)
+    triton_advice.py    findings in programs, offsets and masks                     (parent)
+    triton_races.py     which races are the author's                                (parent)
+    triton_compile.py   compiles the kernels                                        (child)
+    triton_contract.py  finds the kernel a contract names, compares the two         (child)
+    triton_module.py    imports the file                                            (child)
+    triton_host.py      stand-ins for torch and the like                            (child)
+    triton_driver.py    Triton's driver whose GPU is the virtual one
+    triton_torch.py     `cuda` tensors in the host's memory
+    triton_program.py   `grade run script.py`
+    inductor.py         what torch.compile writes; inductor_run.py runs it
 """
 
 from __future__ import annotations
