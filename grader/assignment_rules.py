@@ -13,6 +13,7 @@ from grader import expressions, parameters
 from grader.assignment_schema import (
     CLAIMS,
     RUBRIC_ITEMS,
+    STEPS,
     Assignment,
     Band,
     Buffer,
@@ -26,7 +27,8 @@ Problem = tuple[Path, str]
 
 FAULT_KINDS = (
     "out_of_bounds", "misaligned", "input_modified", "race", "bad_barrier", "deadlock",
-    "warp_mask", "uninitialised", "unwritten", "trap", "assertion",
+    "warp_mask", "uninitialised", "unwritten", "trap", "assertion", "bad_copy", "use_after_free",
+    "leak", "bad_launch", "host_pointer", "unsynchronised_read",
 )  # fmt: skip
 TOTAL = 100
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -38,8 +40,11 @@ def contradictions(assignment: Assignment, folder_name: str) -> Iterator[Problem
         yield ("name",), f"expected the folder's name {folder_name!r}, found {assignment.name!r}"
     yield from _names(assignment)
     yield from _shapes(assignment)
-    for language in assignment.languages:
-        yield from _launches(assignment, language)
+    if assignment.kind == "kernel":
+        for language in assignment.languages:
+            yield from _launches(assignment, language)
+    else:
+        yield from _host(assignment)
     yield from _tolerances(assignment)
     yield from _cases(assignment)
     yield from _points(assignment)
@@ -129,6 +134,36 @@ def _launches(assignment: Assignment, language: Language) -> Iterator[Problem]:
         yield from _arguments(assignment, launch, i, language, signature.parameters)
     if not launched:
         yield ("launch",), f"no launch has the language {language}"
+
+
+def _host(assignment: Assignment) -> Iterator[Problem]:
+    """What a kind with host code of the student's own needs."""
+    kind = assignment.kind
+    if assignment.languages != ("cuda-c",):
+        yield ("languages",), f"kind {kind!r} is in cuda-c only"
+    for key, table in (("kernel", assignment.kernels), ("launch", assignment.launches)):
+        if table:
+            yield (key,), f"kind {kind!r} launches its own kernels"
+    program, solve = assignment.program, assignment.solve
+    if (kind == "program") != (program is not None) or (kind == "solve") != (solve is not None):
+        yield ("kind",), f"kind {kind!r} goes with a table [{kind}], and with no other"
+    steps = program.steps if program else {}
+    for name in steps:
+        if name not in STEPS:
+            yield ("program", "steps", name), f"not a step: there are {', '.join(STEPS)}"
+    if sum(steps.values()) != assignment.rubric.steps:
+        yield ("rubric", "steps"), f"the steps have {sum(steps.values())} points in all"
+    for i, text in enumerate(program.arguments if program else ()):
+        yield from _expression(("program", "arguments", i), text, assignment.sizes)
+    if solve is None:
+        return
+    if len(solve.args) != len(solve.parameters):
+        yield ("solve", "args"), f"expected {len(solve.parameters)}, one for each parameter"
+    for text, declared in zip(solve.args, solve.parameters, strict=False):
+        if assignment.buffer(text) is None and assignment.scalar(text) is None:
+            yield from _expression(("solve", "args"), text, assignment.sizes)
+        elif (assignment.buffer(text) is not None) != ("*" in declared):
+            yield ("solve", "args"), f"{text} does not fit {declared!r}"
 
 
 def _key(launch: Launch, i: int, language: Language, key: str) -> Path:

@@ -21,7 +21,9 @@ DType = Literal[
     "float16", "float32", "float64",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
-RUBRIC_ITEMS = ("build", "correct", "bounds", "sync", "speed", "notes")
+RUBRIC_ITEMS = ("build", "correct", "bounds", "sync", "steps", "speed", "notes")
+STEPS = ("host", "allocated", "copied_in", "covered", "launched", "checked", "synchronised",
+         "copied_out", "freed")  # fmt: skip
 
 
 class Section(BaseModel):
@@ -186,6 +188,7 @@ class Rubric(Section):
     correct: int = Field(0, ge=0)
     bounds: int = Field(0, ge=0)
     sync: int = Field(0, ge=0)
+    steps: int = Field(0, ge=0, description="programs only: the sum of [program.steps]")
     speed: int = Field(0, ge=0)
     notes: int = Field(0, ge=0)
 
@@ -267,6 +270,30 @@ class Files(Section):
         return {"cuda-c": self.cuda_c, "metal": self.metal, "triton": self.triton}[language]
 
 
+class Program(Section):
+    """Kind `program`: a whole program with a `main()`.
+
+    Inputs are files beside it, `NAME.bin` with the raw elements of the buffer; it writes a file
+    for each output. What `stdout(inputs, sizes)` of `inputs.py` returns, if there is one, is
+    compared with what the program prints, and `stdin(inputs, sizes)` is its standard input.
+    """
+
+    arguments: tuple[Expression, ...] = Field((), description="expressions over the sizes")
+    steps: dict[str, int] = Field(
+        {}, description=f"points of each step of the workflow: {', '.join(STEPS)}"
+    )
+
+
+class Solve(Section):
+    """Kind `solve`: a host function over device pointers, which launches kernels itself."""
+
+    function: str = Field("solve", description="its name")
+    parameters: tuple[str, ...] = Field(min_length=1, description="declarations in order")
+    args: tuple[str, ...] = Field(
+        min_length=1, description="buffers, scalars and expressions over sizes, in that order"
+    )
+
+
 class Assignment(Section):
     """The whole of `assignment.toml`, and the folder it came from."""
 
@@ -285,8 +312,10 @@ class Assignment(Section):
     buffers: tuple[Buffer, ...] = Field(min_length=1, alias="buffer")
     scalars: tuple[Scalar, ...] = Field((), alias="scalar")
     constants: tuple[Constant, ...] = Field((), alias="constant")
-    kernels: tuple[Kernel, ...] = Field(min_length=1, alias="kernel")
-    launches: tuple[Launch, ...] = Field(min_length=1, alias="launch")
+    kernels: tuple[Kernel, ...] = Field((), alias="kernel", description="kind `kernel` only")
+    launches: tuple[Launch, ...] = Field((), alias="launch", description="kind `kernel` only")
+    program: Program | None = None
+    solve: Solve | None = None
     tolerance: dict[DType, Tolerance] = {}
     cases: tuple[Case, ...] = Field(min_length=1, alias="case")
     rubric: Rubric

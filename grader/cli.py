@@ -267,6 +267,12 @@ def run(
             "--input", metavar="FILE", help="Standard input of a program.", show_default=False
         ),
     ] = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--with", metavar="FILE", help="A C++ file of the program (.cpp).", show_default=False
+        ),
+    ] = None,
     json_file: JsonFile = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -279,7 +285,7 @@ def run(
     if file.suffix == ".py":
         _run_script(file, arguments or [], json_file=json_file, quiet=quiet)
     if kernel is None and grid is None and block is None and not arg:
-        _run_program(file, arguments or (), stdin, json_file, quiet)
+        _run_program(file, arguments or (), stdin, beside or (), json_file, quiet)
     if arguments or stdin:
         raise UsageError(f"{file} is a kernel: only a program or a script takes ARGS")
     from grader import run_file
@@ -320,7 +326,12 @@ def _run_script(
 
 
 def _run_program(
-    file: Path, arguments: Sequence[str], stdin: Path | None, json_file: str | None, quiet: bool
+    file: Path,
+    arguments: Sequence[str],
+    stdin: Path | None,
+    beside: Sequence[Path],
+    json_file: str | None,
+    quiet: bool,
 ) -> None:
     """Run the file as a whole program and exit, if it has a main()."""
     from grader import run_file, run_program
@@ -332,7 +343,7 @@ def _run_program(
         return
     given = stdin.read_bytes() if stdin else b""
     with terminal.progress(quiet=quiet) as step:
-        found = run_program.run(file, text, arguments, stdin=given, step=step)
+        found = run_program.run(file, text, arguments, stdin=given, beside=beside, step=step)
     shown.show(found, text, terminal.console(stderr=json_file == "-"), quiet=quiet)
     write_json(found, json_file)
     raise typer.Exit(found.exit_code)

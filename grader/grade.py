@@ -145,17 +145,26 @@ def _grade(
     try:
         task = Task.of(assignment, name, small=small, jobs=jobs)
         step(f"building {source.name}")
-        with ThreadPoolExecutor(1) as beside:
-            yardstick = beside.submit(reference.measure, task)
-            builds, artefact = module.build(source.text or "", source.name, task.contracts)
-            if artefact is None:
+        artefact: Artefact | None = None
+        if assignment.kind != "kernel":
+            from grader.programs import grading
+
+            builds, ran = grading.grade(task, source, step)
+            if ran is None:
                 return _build_failed(result, builds)
-            if problems := _odd_constants(task, artefact, source):
-                failed = {"ok": False, "diagnostics": (*builds[0].diagnostics, *problems)}
-                return _build_failed(result, (builds[0].model_copy(update=failed), *builds[1:]))
-            step("running the reference")
-            known = yardstick.result()
-        graded = _best_build(task, artefact, known, source, step)
+            graded = ran
+        else:
+            with ThreadPoolExecutor(1) as beside:
+                yardstick = beside.submit(reference.measure, task)
+                builds, artefact = module.build(source.text or "", source.name, task.contracts)
+                if artefact is None:
+                    return _build_failed(result, builds)
+                if problems := _odd_constants(task, artefact, source):
+                    failed = {"ok": False, "diagnostics": (*builds[0].diagnostics, *problems)}
+                    return _build_failed(result, (builds[0].model_copy(update=failed), *builds[1:]))
+                step("running the reference")
+                known = yardstick.result()
+            graded = _best_build(task, artefact, known, source, step)
     except NotGradableError as error:
         return result(
             Verdict.NOT_GRADABLE,

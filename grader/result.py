@@ -209,6 +209,15 @@ class ReferenceRun(Record):
     timing: Timing | None = None
 
 
+class Step(Record):
+    """One step of a host program's workflow, read from its calls to the CUDA runtime."""
+
+    name: str
+    ok: bool
+    line: int | None = Field(default=None, description="where it stands, or should stand")
+    why: str = Field(description="what was seen, or what is missing")
+
+
 class CaseResult(Record):
     """One case on one device."""
 
@@ -230,6 +239,9 @@ class CaseResult(Record):
     reference: ReferenceRun | None = Field(
         default=None, description="what the reference kernel of the language did on the case"
     )
+    steps: tuple[Step, ...] = Field(
+        default=(), description="the workflow of a whole program; empty for kernels"
+    )
     printed: str = Field(default="", description="what the kernel printed")
     reason: str = Field(default="", description="why it ended as it did, where faults do not say")
     seconds: float = 0.0
@@ -238,7 +250,7 @@ class CaseResult(Record):
 class ScoreLine(Record):
     """Points of one rubric item and why."""
 
-    item: Literal["build", "correct", "bounds", "sync", "speed", "notes"]
+    item: Literal["build", "correct", "bounds", "sync", "steps", "speed", "notes"]
     points: int
     out_of: int
     why: str = Field(description="what earned or lost the points")

@@ -64,11 +64,13 @@ def run(
     arguments: Sequence[str],
     *,
     stdin: bytes = b"",
+    beside: Sequence[Path] = (),
     step: Callable[[str], None] = lambda text: None,
 ) -> ProgramRun:
     """Build the program and run it once.
 
-    Arguments that name files are given to the program as copies under the same name. Raises
+    `beside` are C++ files of the program without CUDA. Arguments that name files are given to the
+    program as copies under the same name. Raises
     NotGradableError where programs cannot be built or run.
     """
     started = time.perf_counter()
@@ -78,7 +80,8 @@ def run(
         inside = not given.is_absolute() and ".." not in given.parts and given.is_file()
         if inside and given.stat().st_size <= LARGEST_FILE:
             files[word] = given.read_bytes()
-    builds, built = building.build(text, path.name, headers_beside(path), step)
+    more = {other.name: other.read_text(encoding="utf-8") for other in beside}
+    builds, built = building.build(text, path.name, headers_beside(path), step, beside=more)
     found = ProgramRun(
         file=path.name, arguments=tuple(arguments), ended="build_failed", builds=builds
     )

@@ -68,14 +68,35 @@ def score(
         shares["speed"] = _speed(assignment.speed, assignment.speed_cases(), verdict, cases)
     if verdict != Verdict.REFUSED:
         shares["notes"] = _notes(assignment.notes, notes)
+    rows: list[tuple[Item, int, Share]] = []
     items: list[Item] = [item for item in RUBRIC_ITEMS if rubric[item]]  # type: ignore[misc]
-    reasons = [shares.get(item, (Fraction(0), nothing or "")) for item in items]
-    points = _whole([rubric[item] for item in items], [share for share, _ in reasons])
+    for item in items:
+        if item == "steps":
+            rows += _steps(assignment, cases, nothing or "")
+        else:
+            rows.append((item, rubric[item], shares.get(item, (Fraction(0), nothing or ""))))
+    points = _whole([out for _, out, _ in rows], [share for _, _, (share, _) in rows])
     lines = tuple(
-        ScoreLine(item=item, points=earned, out_of=rubric[item], why=why)
-        for item, earned, (_, why) in zip(items, points, reasons, strict=True)
+        ScoreLine(item=item, points=earned, out_of=out, why=why)
+        for (item, out, (_, why)), earned in zip(rows, points, strict=True)
     )
     return Score(points=sum(points), out_of=out_of, lines=lines)
+
+
+def _steps(
+    assignment: Assignment, cases: Sequence[CaseResult], nothing: str
+) -> list[tuple[Item, int, Share]]:
+    """A row for each step of the workflow: the share of the cases' weights in which it was done."""
+    total = sum(case.weight for case in cases)
+    rows: list[tuple[Item, int, Share]] = []
+    for name, out_of in (assignment.program.steps if assignment.program else {}).items():
+        seen = [(case, step) for case in cases for step in case.steps if step.name == name]
+        done = sum(case.weight for case, step in seen if step.ok)
+        missed = next((step.why for case, step in seen if not step.ok and case.weight), None)
+        label = name.replace("_", " ")
+        why = f"{label}: {missed or nothing or 'in every case'}"
+        rows.append(("steps", out_of, (Fraction(done, total) if total else Fraction(0), why)))
+    return rows
 
 
 def _whole(out_of: Sequence[int], shares: Sequence[Fraction]) -> list[int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from grader import parameters
 from grader.assignment_schema import RUBRIC_ITEMS, Assignment
 
 _ROW = re.compile(r"^\|\s*(\w+)\s*\|\s*(\d+)\s*\|", re.MULTILINE)
@@ -33,6 +34,16 @@ def _messages(assignment: Assignment, text: str) -> Iterator[str]:
         for parameter in contract.parameters:
             if not _says(code, parameter.name):
                 yield f"expected the parameter `{parameter.name}` of {contract.kernel} to be named"
+    if assignment.solve is not None:
+        if not _says(code, assignment.solve.function):
+            yield f"expected the function `{assignment.solve.function}` to be named"
+        for declared in assignment.solve.parameters:
+            if not _says(code, parameters.split(declared, "cuda-c").name):
+                yield f"expected the parameter `{declared}` to be named"
+    if assignment.kind == "program":
+        for buffer in assignment.buffers:
+            if not _says(code, f"{buffer.name}.bin"):
+                yield f"expected the file `{buffer.name}.bin` to be named"
     for name in assignment.defaults(assignment.languages[0]):
         if not _says(code, name):
             yield f"expected the constant `{name}` to be named"

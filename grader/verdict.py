@@ -7,7 +7,7 @@ from typing import Literal
 
 from grader.result import CaseResult, Fault, Mismatch, Severity, Verdict
 
-Item = Literal["build", "correct", "bounds", "sync", "speed", "notes"]
+Item = Literal["build", "correct", "bounds", "sync", "steps", "speed", "notes"]
 
 VERDICT_OF_FAULT = {
     "trap": Verdict.CRASHED,

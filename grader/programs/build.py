@@ -35,8 +35,14 @@ def build(
     file_name: str,
     headers: Mapping[str, str],
     step: Callable[[str], None] = lambda text: None,
+    *,
+    harness: str = "",
+    beside: Mapping[str, str] | None = None,
 ) -> tuple[tuple[Build, ...], Built | None]:
     """Both halves; None beside the builds where a compiler said no.
+
+    `harness` is host code of ours with a `main()`, put behind the text; `beside` are C++ files of
+    the program that are compiled for the host and linked.
 
     Raises NotGradableError where there is no compiler, or the program uses what is not served.
     """
@@ -44,6 +50,7 @@ def build(
     step(f"building {file_name}")
     toolkit = _toolkit()
     request = {"text": text, "file_name": file_name, "headers": dict(headers)}
+    request |= {"harness": harness, "beside": dict(beside or {})}
     key = cache.key(
         KIND,
         __version__,

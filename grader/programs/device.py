@@ -99,6 +99,7 @@ class Device:
         self._handles = 0x1000
         self._calls: dict[str, Callable[[Site, list[int], bytes], Answer]] = {
             "kernel": self._kernel,
+            "given": self._given,
             "error string": lambda s, n, p: Answer(payload=E.text(_signed(n[0])).encode()),
             "error name": lambda s, n, p: Answer(payload=E.name(_signed(n[0])).encode()),
             "shared read": self._shared_read,
@@ -165,7 +166,14 @@ class Device:
         self._api = name
         self._record: dict[str, Any] = {"api": name, "file": site.file, "line": site.line}
         served = None if self.sticky and name not in AFTER_STICKY else self._calls.get(name)
-        internal = name in ("kernel", "error string", "error name", "shared read", "shared write")
+        internal = name in (
+            "given",
+            "kernel",
+            "error string",
+            "error name",
+            "shared read",
+            "shared write",
+        )
         if served is None:
             answer = Answer()
         else:
@@ -488,6 +496,11 @@ class Device:
         return Answer(numbers=(storage.address, int(storage.record.size)))
 
     # -- launches ------------------------------------------------------------------------------
+
+    def _given(self, site: Site, n: list[int], payload: bytes) -> Answer:
+        """An array of the assignment, for a `main()` of ours."""
+        found = self.memory.given.get(payload.decode(errors="replace"))
+        return Answer(numbers=(found.address if found else 0,))
 
     def _kernel(self, site: Site, n: list[int], payload: bytes) -> Answer:
         sizes = self.launcher.parameter_bytes(payload.decode(errors="replace"))

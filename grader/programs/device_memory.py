@@ -11,14 +11,14 @@ import numpy as np
 from grader import vgpu
 from grader.vgpu import layout as L
 from grader.vgpu.machine import _variables as module_variables
-from grader.vgpu.memory import TRACK, Storage, aligned
-from grader.vgpu.module import Kernel, Module
+from grader.vgpu.memory import IS_INPUT, READ_ONLY, TRACK, Storage, aligned
+from grader.vgpu.module import Kernel
 
 DEVICE_BYTES = 1 << 30
 SHARED_SLOTS = range(512, 1300)
 """Slots whose addresses a host process can map, for memory that host and device share."""
 
-Kind = Literal["device", "managed", "pinned"]
+Kind = Literal["device", "managed", "pinned", "given"]
 
 _ITEM_BYTES = {
     "float": 4, "double": 8, "int": 4, "unsigned": 4, "uint": 4, "char": 1, "uchar": 1, "half": 2,
@@ -74,7 +74,24 @@ class DeviceMemory:
         self.by_slot: dict[int, Allocation] = {}
         self.used = 0
         self.version = 0
+        self.given: dict[str, Allocation] = {}
         self._next_shared = iter(SHARED_SLOTS)
+
+    def give(self, name: str, array: np.ndarray | None, size: int, item: int, role: str) -> None:
+        """An array that the device holds before the program starts; None: undefined contents."""
+        flags = READ_ONLY | IS_INPUT if role == "input" else TRACK
+        slot = L.FIRST_BUFFER_SLOT + len(self.memory.buffers)
+        storage = Storage(slot, aligned(size), name, item, flags)
+        if role != "input":
+            storage.track_writes()
+        if array is None:
+            storage.undefined()
+            storage.data[: size // 4 * 4].view(np.uint32)[:] = 0x7FFFFFFF
+        else:
+            storage.data[:] = array
+        self.memory.buffers.append(storage)
+        self.used += size
+        self.given[name] = self.by_slot[slot] = Allocation(storage, "given", name, Site("", 0))
 
     def allocate(self, size: int, kind: Kind, site: Site) -> Allocation | None:
         """A new allocation; None where there is no room."""
@@ -145,8 +162,15 @@ class DeviceMemory:
             value = zlib.crc32(storage.data.data, value)
         return value
 
-    def copy_for(self, module: Module, kernel: Kernel, original: Kernel) -> vgpu.Memory:
-        """A copy of this memory for the unoptimised build of the same program."""
+    def wrote(self) -> None:
+        """What a launch without the checks for undefined values wrote is defined from now on."""
+        for allocation in self.live():
+            init, written = allocation.storage.init, allocation.storage.written
+            if init is not None and written is not None:
+                np.maximum(init, written, out=init)
+
+    def copy_for(self, kernel: Kernel, original: Kernel) -> vgpu.Memory:
+        """A copy of this memory for a build of the same program."""
         twin = vgpu.Memory()
         for storage in self.memory.buffers:
             other = Storage(

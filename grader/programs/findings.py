@@ -244,6 +244,8 @@ class Findings:
         for key in self.unseen:
             self.found[key]["message"] += "; the program never asked (cudaGetLastError)"
         for allocation in memory.by_slot.values():
+            if allocation.kind == "given":
+                continue
             self._in_elements(allocation)
             self._tail(allocation, launcher)
             if allocation.freed is None and clean:

@@ -42,6 +42,8 @@ def build_job(
     """In the child: the program, the kernels it launches and what the compiler said."""
     file = request["file_name"]
     _lay_out({**request["headers"], file: request["text"]})
+    if request["harness"]:
+        _wrap(file, request["harness"])
     options = options_for(request["toolkit"])
     done = _clang([*options, "-S", "-emit-llvm", file, "-o", "host.ll"])
     if done.returncode:
@@ -51,7 +53,15 @@ def build_job(
     common = [f"--target={toolchain.target()}", *toolchain.include_options(), f"-I{RUNTIME}"]
     _checked(_clang([f"--target={toolchain.target()}", "-fPIE", "-c", "host.ll", "-o", "host.o"]))
     _checked(_clang([*_C, *common, "-c", str(RUNTIME / "host.c"), "-o", "runtime.o"]))
-    said = _link(Path(request["libraries"]))
+    objects = []
+    for number, (name, text) in enumerate(request["beside"].items()):
+        Path(name).write_text(text, encoding="utf-8")
+        objects.append(f"beside{number}.o")
+        done = _clang([*_beside(request["toolkit"]), "-c", name, "-o", objects[-1]])
+        if done.returncode:
+            found = _messages(done.stderr, name)
+            return {"diagnostics": [d.model_dump() for d in found], "kernels": {}}, []
+    said = _link(Path(request["libraries"]), objects)
     if said is not None:
         return {"diagnostics": [_link_message(said, file).model_dump()], "kernels": {}}, []
     header = {"diagnostics": [], "kernels": symbols.launched(code)}
@@ -66,6 +76,28 @@ def options_for(toolkit: str | None) -> list[str]:
         *(word for path in system for word in ("-isystem", path)),
         *toolchain.include_options(), "-include", "cuda_runtime.h",
     ]  # fmt: skip
+
+
+def _beside(toolkit: str | None) -> list[str]:
+    """Options for a C++ file of the program that holds no CUDA."""
+    system = [str(HEADERS), *([toolkit] if toolkit else [])]
+    return [
+        "-x", "c++", "-std=c++17", "-O1", "-g", "-gdwarf-4", "-fno-omit-frame-pointer", "-fPIE",
+        "-w", "-fno-color-diagnostics", "-fdebug-compilation-dir=.",
+        f"--target={toolchain.target()}", "-I.",
+        *toolchain.include_options(), *(word for path in system for word in ("-idirafter", path)),
+    ]  # fmt: skip
+
+
+def _wrap(file: str, harness: str) -> None:
+    """The student's text with a `main()` of ours; one of their own is left aside."""
+    path = Path(file)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(
+        f'#define main grade_main_of_the_file\n#line 1 "{file}"\n{text}\n#undef main\n'
+        f'#line 1 "grade_harness.cu"\n{harness}',
+        encoding="utf-8",
+    )
 
 
 def _lay_out(files: Mapping[str, str]) -> None:
@@ -92,7 +124,7 @@ def _checked(done: subprocess.CompletedProcess[str]) -> None:
         raise RuntimeError(f"the host runtime did not compile: {done.stderr[:2000]}")
 
 
-def _link(libraries: Path) -> str | None:
+def _link(libraries: Path, objects: Sequence[str]) -> str | None:
     """Link `program`; what the linker said where it failed."""
     order = (libraries / toolchain.ORDER).read_text().split()
     first = [name for name in order if name.endswith("crt1.o")]
@@ -100,7 +132,7 @@ def _link(libraries: Path) -> str | None:
         ["ld.lld", "--entry", "_start", "-z", "stack-size=16777216", "--gc-sections",
          "--eh-frame-hdr", "-znow", "-pie", "-o", "program",
          "--dynamic-linker", (libraries / toolchain.LOADER).read_text(),
-         *(str(libraries / name) for name in first), "host.o", "runtime.o", "--as-needed",
+         *(str(libraries / name) for name in first), "host.o", "runtime.o", *objects, "--as-needed",
          *(str(libraries / name) for name in order if name not in first)]
     )  # fmt: skip
     return done.stderr if done.returncode else None

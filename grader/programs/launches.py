@@ -30,7 +30,9 @@ FULL_CHECKS_BYTES = 1 << 26
 """With more bytes allocated than this, a launch has bounds checks only."""
 
 CHECKED_LAUNCHES = 4
-"""How many launches of a kernel get the checks for races and undefined values, in both builds."""
+CHECKED_INSTRUCTIONS = 24_000_000
+"""How many launches of a kernel get the checks for races and undefined values, in both builds, and
+how many warp instructions of a program do."""
 
 MOST_LINES = 2000
 
@@ -93,6 +95,7 @@ class Launcher:
         self._allowed: dict[str, int] = {}
         self._last: tuple[Any, int, Done, dict[str, float]] | None = None
         self._settled = False
+        self._checked = 0
 
     # -- questions about kernels ---------------------------------------------------------------
 
@@ -163,19 +166,22 @@ class Launcher:
         self._host_pointers(site, kernel, arguments)
         times = self.done.get(symbol, 0)
         self.done[symbol] = times + 1
-        small = self.memory.used <= FULL_CHECKS_BYTES
-        thorough = small and times < CHECKED_LAUNCHES
-        if thorough and kernel.unoptimised is not None:
-            self._second_opinion(site, kernel, grid, block, arguments, shared)
+        twins = self._twins(kernel) if self._thorough(times) else []
         before = self._written()
         state = self.memory.state() if times else 0
         try:
             run = vgpu.launch(
                 kernel.optimised, grid, block, arguments, shared=shared, memory=self.memory.memory,
-                checks="all" if thorough else "bounds", fuel=FUEL,
+                checks="bounds", fuel=FUEL,
             )  # fmt: skip
         except vgpu.LaunchError as error:
             raise Refused(str(error), E.INVALID_VALUE) from None
+        self.memory.wrote()
+        spent = int(run.metrics.counts.get("warp_instructions", 0))
+        if twins and self._checked + spent <= CHECKED_INSTRUCTIONS:
+            self._checked += spent
+            for build, twin in twins:
+                self._second_opinion(site, kernel.name, build, twin, grid, block, arguments, shared)
         self.findings.of_launch(site, kernel.name, run.faults, grid, block, shared)
         if run.ended != "finished":
             self.reason = self.reason or f"kernel {kernel.name}: {run.reason or run.ended}"
@@ -243,20 +249,26 @@ class Launcher:
                     E.COOPERATIVE_TOO_LARGE,
                 )
 
+    def _thorough(self, times: int) -> bool:
+        """Whether the next launch of a kernel, launched so often, may get every check."""
+        small = self.memory.used <= FULL_CHECKS_BYTES
+        return small and times < CHECKED_LAUNCHES and self._checked < CHECKED_INSTRUCTIONS
+
+    def _twins(self, kernel: KernelOf) -> list[tuple[Kernel, vgpu.Memory]]:
+        """Both builds, each with a copy of the memory as it is before the launch."""
+        builds = [kernel.optimised, *([kernel.unoptimised] if kernel.unoptimised else [])]
+        return [(build, self.memory.copy_for(build, kernel.optimised)) for build in builds]
+
     def _second_opinion(
-        self, site: Site, kernel: KernelOf, grid: Any, block: Any, arguments: list[bytes],
-        shared: int,
+        self, site: Site, name: str, build: Kernel, twin: vgpu.Memory, grid: Any, block: Any,
+        arguments: list[bytes], shared: int,
     ) -> None:  # fmt: skip
-        """Findings of the unoptimised build, on a copy of the memory."""
-        assert kernel.unoptimised is not None, "the caller has looked"
-        twin = self.memory.copy_for(self.program.modules[-1], kernel.unoptimised, kernel.optimised)
+        """Findings of one build with every check, on a copy of the memory."""
         try:
-            run = vgpu.launch(
-                kernel.unoptimised, grid, block, arguments, shared=shared, memory=twin, fuel=FUEL
-            )
+            run = vgpu.launch(build, grid, block, arguments, shared=shared, memory=twin, fuel=FUEL)
         except vgpu.LaunchError:
-            return  # the optimised build says why
-        self.findings.of_launch(site, kernel.name, run.faults, grid, block, shared)
+            return  # the launch itself says why
+        self.findings.of_launch(site, name, run.faults, grid, block, shared)
 
     def _host_pointers(self, site: Site, kernel: KernelOf, arguments: list[bytes]) -> None:
         for index, data in enumerate(arguments):

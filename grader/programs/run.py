@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field, ValidationError
 
 from grader import cache, sandbox
+from grader.cases import BufferData
 from grader.devices.virtual import NATIVE
 from grader.errors import InternalError, NotGradableError
 from grader.programs.build import Built, symbols_of
@@ -62,15 +65,22 @@ class Answer(Record):
     stopped_reason: str
     files: tuple[str, ...]
     fresh: tuple[str, ...]
+    outputs: tuple[str, ...] = ()
 
 
-class Outcome(Record):
-    """A run: how it ended, what it printed and wrote, what the device saw."""
+@dataclass(frozen=True)
+class Outcome:
+    """A run: how it ended, what it printed and wrote, what the device saw.
+
+    `outputs` and `written` are the arrays the device was given, after a run of `solve`.
+    """
 
     answer: Answer
     stdout: str
     stderr: str
-    files: dict[str, bytes] = {}
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    outputs: Mapping[str, np.ndarray] = field(default_factory=dict)
+    written: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 def run(
@@ -80,12 +90,13 @@ def run(
     stdin: bytes = b"",
     files: Mapping[str, bytes] | None = None,
     outputs: Sequence[str] = (),
+    given: Sequence[BufferData] = (),
     limits: sandbox.Limits = LIMITS,
 ) -> Outcome:
     """Run the program once. Raises NotGradableError where no child can be started."""
     variants = built.artefact.variants[:2] if built.artefact else ()
     found = symbols_of(built)
-    given = dict(files or {})
+    copies = dict(files or {})
     request = {
         "variants": [
             {
@@ -98,11 +109,22 @@ def run(
         "kernels": dict(built.kernels),
         "texts": dict(built.texts),
         "arguments": list(arguments),
-        "files": list(given),
+        "files": list(copies),
         "outputs": list(outputs),
         "program": str(built.executable),
+        "given": [
+            {
+                "name": b.name,
+                "role": b.role,
+                "defined": b.initial is not None,
+                "bytes": int(np.prod(b.shape)) * np.dtype(b.dtype).itemsize,
+                "item": np.dtype(b.dtype).itemsize,
+            }
+            for b in given
+        ],
     }
-    blobs = [*(v.ptx.encode() for v in variants), stdin, *given.values()]
+    contents = [b.initial.tobytes() for b in given if b.initial is not None]
+    blobs = [*(v.ptx.encode() for v in variants), stdin, *contents, *copies.values()]
     reply = _call(request, blobs, limits, built)
     if reply.exit.cause == "refused":
         raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
@@ -113,15 +135,40 @@ def run(
     except ValidationError as error:
         raise InternalError(f"a run child sent a malformed answer: {error}") from None
     said = list(reply.blobs)
-    if len(said) != 2 + len(answer.files) + len(answer.fresh):
+    if len(said) != 2 + len(answer.files) + 2 * len(answer.outputs) + len(answer.fresh):
         raise InternalError("a run child sent other files than it named")
-    _keep(built, answer.fresh, said[2 + len(answer.files) :])
+    arrays = said[2 + len(answer.files) :]
+    _keep(built, answer.fresh, arrays[2 * len(answer.outputs) :])
+    values, written = _arrays(given, answer.outputs, arrays)
     return Outcome(
         answer=answer,
         stdout=said[0].decode(errors="replace"),
         stderr=said[1].decode(errors="replace"),
         files=dict(zip(answer.files, said[2:], strict=False)),
+        outputs=values,
+        written=written,
     )
+
+
+def _arrays(
+    given: Sequence[BufferData], names: Sequence[str], pieces: Sequence[bytes]
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The output arrays of a `solve`, and which elements a kernel wrote. Raises InternalError."""
+    wanted = [b for b in given if b.role in ("output", "inout")]
+    if list(names) != [b.name for b in wanted]:
+        raise InternalError("a run child sent other outputs than were asked for")
+    values: dict[str, np.ndarray] = {}
+    written: dict[str, np.ndarray] = {}
+    for b, data, bits in zip(wanted, pieces[::2], pieces[1::2], strict=False):
+        dtype, count = np.dtype(b.dtype), int(np.prod(b.shape))
+        size = count * dtype.itemsize
+        if len(data) != size or len(bits) != (size + 7) // 8:
+            raise InternalError(f"a run child sent {b.name} with another size")
+        values[b.name] = np.frombuffer(data, dtype).reshape(b.shape)
+        marks = np.unpackbits(np.frombuffer(bits, np.uint8), count=size).astype(bool)
+        whole = np.all(marks.reshape(count, dtype.itemsize), axis=1)
+        written[b.name] = np.asarray(whole).reshape(b.shape)
+    return values, written
 
 
 def _call(

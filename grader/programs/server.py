@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from grader.devices.virtual_child import made, use_cache
 from grader.programs import line_table
 from grader.programs.device import Device
@@ -42,6 +44,10 @@ def run_job(request: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, 
     lines = {name: text.splitlines() for name, text in request["texts"].items()}
     device = Device(program, lines)
     stdin = data.pop(0)
+    for buffer in request["given"]:
+        content = data.pop(0) if buffer["defined"] else None
+        array = None if content is None else np.frombuffer(content, np.uint8)
+        device.memory.give(buffer["name"], array, buffer["bytes"], buffer["item"], buffer["role"])
     for name in request["files"]:
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,10 +59,27 @@ def run_job(request: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, 
     device.end(outcome["code"])
     written = _written(request["outputs"])
     fresh, objects = made()
+    arrays = _arrays(device, request["given"])
     header = {
         **outcome, **device.summary(), "files": list(written), "fresh": fresh["fresh"],
+        "outputs": list(arrays),
     }  # fmt: skip
-    return header, [session.printed[1], session.printed[2], *written.values(), *objects]
+    pieces = [piece for pair in arrays.values() for piece in pair]
+    return header, [
+        session.printed[1], session.printed[2], *written.values(), *pieces, *objects
+    ]  # fmt: skip
+
+
+def _arrays(device: Device, given: Sequence[dict[str, Any]]) -> dict[str, tuple[bytes, bytes]]:
+    """What the outputs hold at the end, and which of their bytes a kernel wrote, as bits."""
+    found = {}
+    for buffer in given:
+        if buffer["role"] in ("output", "inout"):
+            storage = device.memory.given[buffer["name"]].storage
+            marks = storage.written if storage.written is not None else np.zeros(0, np.uint8)
+            bits = np.packbits(marks[: buffer["bytes"]].astype(bool)).tobytes()
+            found[buffer["name"]] = (storage.data.tobytes(), bits)
+    return found
 
 
 def _written(names: Sequence[str]) -> dict[str, bytes]:
