@@ -27,6 +27,7 @@ help: ## list the targets
 demo: .venv/installed ## grade the shipped example submission and print its report
 	-$(BIN)/grade submit assignment3 assignments/assignment3/submissions/out_of_bounds/no_guard.cu --exit-zero
 	$(BIN)/grade submit assignment3 assignments/assignment3/submissions/accepted/plain.cu
+	-@$(BIN)/python -c 'from grader.programs import toolchain; toolchain.libraries(print)'
 
 test: .venv/installed-test ## run the quick tests
 	$(BIN)/python -m pytest -n $(JOBS) -m 'not slow' $(TESTS)

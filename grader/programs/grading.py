@@ -19,6 +19,7 @@ from grader.devices import virtual
 from grader.programs import build as building
 from grader.programs import run as running
 from grader.programs.build import Built
+from grader.programs.host_build import HARNESS
 from grader.programs.run import Outcome
 from grader.programs.steps import steps
 from grader.result import (
@@ -35,7 +36,6 @@ from grader.run import Ended, Run, Task, Work
 from grader.sandbox import Limits
 
 LIMITS = Limits(wall_seconds=120, cpu_seconds=120, processes=2, memory_bytes=6 << 30)
-HARNESS = "grade_harness.cu"
 _ENDED: dict[str, Ended] = {
     "unsupported": "unsupported", "fuel": "fuel", "deadlock": "deadlock", "time": "time",
     "memory": "unsupported",

@@ -20,6 +20,8 @@ from grader.result import Diagnostic
 HERE = Path(__file__).parent
 HEADERS = HERE / "headers"
 RUNTIME = HERE / "runtime"
+HARNESS = "grade_harness.cu"
+"""The name of the `main()` of ours behind a `solve` function."""
 
 _CUDA = (
     "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib",
@@ -95,7 +97,7 @@ def _wrap(file: str, harness: str) -> None:
     text = path.read_text(encoding="utf-8")
     path.write_text(
         f'#define main grade_main_of_the_file\n#line 1 "{file}"\n{text}\n#undef main\n'
-        f'#line 1 "grade_harness.cu"\n{harness}',
+        f'#line 1 "{HARNESS}"\n{harness}',
         encoding="utf-8",
     )
 
@@ -139,10 +141,13 @@ def _link(libraries: Path, objects: Sequence[str]) -> str | None:
 
 
 def _messages(log: str, file: str) -> list[Diagnostic]:
-    found = []
+    found: list[Diagnostic] = []
     for line in log.splitlines():
         if match := _HEAD.match(line):
             name = match["file"].removeprefix("./")
+            if name == HARNESS:
+                found.append(_contract(match["message"], file))
+                continue
             own = not Path(name).is_absolute()
             found.append(
                 Diagnostic(
@@ -155,7 +160,18 @@ def _messages(log: str, file: str) -> list[Diagnostic]:
                     else f"in {Path(name).name}: {match['message']}",
                 )
             )
-    return found or [Diagnostic(file=file, severity="error", message=log.strip()[-500:])]
+    unique = list(dict.fromkeys(found))
+    return unique or [Diagnostic(file=file, severity="error", message=log.strip()[-500:])]
+
+
+def _contract(message: str, file: str) -> Diagnostic:
+    """What the compiler says of our call of the student's function, in the contract's words."""
+    expected = re.search(r"expected (void .*)$", message)
+    if expected:
+        given = re.search(r"std::is_same<void \(\*\)(\([^)]*\))", message)
+        found = f", found {given[1]}" if given else ""
+        message = f"expected {expected[1]}{found}"
+    return Diagnostic(file=file, severity="error", message=message)
 
 
 def _link_message(said: str, file: str) -> Diagnostic:

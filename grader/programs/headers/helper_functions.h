@@ -12,6 +12,13 @@ inline bool sdkCompareL2fe(const float* reference, const float* data, unsigned n
   }
   return norm > 0 && sqrt(error / norm) < epsilon;
 }
+template <class T>
+inline bool sdkWriteFile(const char* name, const T* data, unsigned n, float, bool) {
+  FILE* file = fopen(name, "w");
+  if (!file) return false;
+  for (unsigned k = 0; k < n; ++k) fprintf(file, "%g ", (double)data[k]);
+  return fclose(file) == 0;
+}
 inline bool compareData(const float* reference, const float* data, unsigned n, float epsilon,
                         float threshold) {
   unsigned wrong = 0;

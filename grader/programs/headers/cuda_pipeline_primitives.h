@@ -1,0 +1,3 @@
+// Device code only: nothing for the host.
+#pragma once
+#include "cuda_runtime.h"
