@@ -267,8 +267,8 @@ class Findings:
             and f.get("buffer") == allocation.name
             for f in self.found.values()
         )  # fmt: skip
-        for size, site in allocation.filled:
-            largest = max(s for s, _ in allocation.filled)
+        largest = max((s for s, _ in allocation.filled), default=0)
+        for size, site in dict.fromkeys(allocation.filled):
             if size * item == allocation.size and size == largest:
                 self.add(
                     "bad_copy", site,
@@ -278,8 +278,8 @@ class Findings:
                     severity="error" if read_undefined else "warning", buffer=allocation.name,
                 )  # fmt: skip
         init = allocation.storage.init
-        for size, site in allocation.emptied:
-            most = max(s for s, _ in allocation.emptied)
+        most = max((s for s, _ in allocation.emptied), default=0)
+        for size, site in dict.fromkeys(allocation.emptied):
             known = init is None or bool(init[size:].any())
             if size * item == allocation.size and size == most and known:
                 self.add(

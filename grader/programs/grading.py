@@ -7,7 +7,7 @@ at the end, with which elements a kernel wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -31,6 +31,7 @@ from grader.result import (
     Severity,
     SourceFile,
     Timing,
+    Verdict,
 )
 from grader.run import Ended, Run, Task, Work
 from grader.sandbox import Limits
@@ -124,13 +125,22 @@ def _badly_ended(outcome: Outcome) -> list[Fault]:
         words = "the host program died"
     elif answer.ended == "odd":
         words = "the program spoke to the device in a way that no header of ours does"
-    elif answer.ended == "exited" and answer.code:
+    elif answer.ended == "exited" and answer.code and not _host_mistake(answer.faults):
         last = (outcome.stderr or outcome.stdout).strip().splitlines()[-1:]
         said = f": {last[0][:200]}" if last else ""
         words = f"expected exit status 0, found {answer.code}{said}"
     if words is None:
         return []
     return [Fault(kind="trap", severity=Severity.ERROR, message=words, advice=None)]
+
+
+def _host_mistake(faults: Sequence[Fault]) -> bool:
+    """Whether a wrong call is known: a program that checks its calls then ends with an error."""
+    return any(
+        fault.severity is Severity.ERROR
+        and verdict.VERDICT_OF_FAULT[fault.kind] is Verdict.BAD_HOST_CALL
+        for fault in faults
+    )
 
 
 # ---- programs ----------------------------------------------------------------------------------

@@ -1,7 +1,12 @@
-// The toolkit's own header, as its host compilers see it.
+// __nv_bfloat16 and its pair on the host.
 #pragma once
-#include "cuda_runtime.h"
-#pragma push_macro("__CUDACC__")
-#undef __CUDACC__
-#include_next <cuda_bf16.h>
-#pragma pop_macro("__CUDACC__")
+#include "cuda_small_floats.h"
+GRADE_SMALL(__nv_bfloat16, bf16)
+typedef __nv_bfloat16 nv_bfloat16;
+typedef __nv_bfloat162_pair __nv_bfloat162, nv_bfloat162;
+static __host__ __device__ inline __nv_bfloat16 __float2bfloat16(float v) { return v; }
+static __host__ __device__ inline __nv_bfloat16 __float2bfloat16_rn(float v) { return v; }
+static __host__ __device__ inline float __bfloat162float(__nv_bfloat16 v) { return v; }
+static __host__ __device__ inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) {
+  return {x, y};
+}

@@ -1,5 +1,6 @@
 // make_float4 and its kin.
 #pragma once
+#define __VECTOR_FUNCTIONS_H__
 #include "vector_types.h"
 #define GRADE_MAKE(name, T)                                                                     \
   static __host__ __device__ inline name##1 make_##name##1(T x) { return {x}; }                 \

@@ -1,5 +1,6 @@
 // Vector types with CUDA's sizes and alignments (CUDA C++ Programming Guide, built-in vector types).
 #pragma once
+#define __VECTOR_TYPES_H__  // the toolkit's own must not come after it
 #include "cuda_words.h"
 #define GRADE_VECTORS(name, T, ALIGN2, ALIGN4)                            \
   struct name##1 { T x; };                                               \
