@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader import cache
+from grader.errors import InternalError
 from grader.languages import triton
 from grader.sandbox import Limits
 
@@ -71,3 +72,20 @@ def test_an_import_that_never_ends(contract, kernel, monkeypatch):
     monkeypatch.setattr(triton, "LIMITS", Limits(wall_seconds=3, cpu_seconds=3))
     (build,), _ = triton.build(f"while True: pass\n{kernel}", "add.py", (contract,))
     assert "took more than 3 s" in build.diagnostics[0].message
+
+
+def test_a_file_that_needs_the_real_torch_gets_it(contract, kernel):
+    pytest.importorskip("torch", reason="needs torch")
+    text = f"import torch\nBLOCK = int(torch.finfo(torch.float32).bits) * 8\n{kernel}"
+    (build,), artefact = triton.build(text, "add.py", (contract,))
+    assert build.ok, build.diagnostics
+    assert {v.constants["BLOCK"] for v in artefact.variants} == {256}
+
+
+def test_a_malformed_reply_is_not_believed(contract, kernel):
+    forged = (
+        "import grader.languages.triton_compile as child\n"
+        "child.compile_all = lambda *_: iter([({'name': 7, 'kernel': 'vec_add'}, 'no PTX')])\n"
+    )
+    with pytest.raises(InternalError, match="malformed reply"):
+        triton.build(forged + kernel, "add.py", (contract,))
