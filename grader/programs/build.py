@@ -28,6 +28,7 @@ class Built:
     artefact: Artefact | None
     kernels: Mapping[str, str]
     texts: Mapping[str, str]
+    name: str
 
 
 def build(
@@ -83,7 +84,9 @@ def build(
         if artefact is None:
             return builds, None
     executable = cache.root() / KIND / f"{key}.run"
-    return builds, Built(executable, artefact, kernels, {**headers, file_name: text})
+    return builds, Built(
+        executable, artefact, kernels, {**headers, file_name: text}, Path(file_name).stem
+    )
 
 
 def symbols_of(built: Built) -> list[dict[str, Any]]:

@@ -200,7 +200,7 @@ class Device:
     def end(self, code: int | None) -> None:
         """The program is over: what it left behind."""
         clean = code == 0 and not self.sticky
-        self.findings.at_end(self.memory, self.launcher, clean=clean)
+        self.findings.at_end(self.memory, clean=clean)
 
     def _note(self, **what: Any) -> None:
         self._record.update(what)
@@ -286,6 +286,9 @@ class Device:
         size = width * rows
         self._note(bytes=size, kind=KINDS[kind] if kind < len(KINDS) else str(kind))
         async_ = bool(later)
+        if rows > 1 and min(to_pitch, from_pitch) < width:
+            self.findings.pitch_too_small(self._api, site, min(to_pitch, from_pitch), width)
+            return Answer(E.INVALID_PITCH)
         if not to or not source:
             if size:
                 self.findings.null_copied(self._api, site, to == 0)
@@ -324,10 +327,11 @@ class Device:
             )
             allocation = self.memory.at(source)
             if not to_device and allocation:
-                allocation.copied_out_bytes = max(allocation.copied_out_bytes, at + size)
                 allocation.emptied.append((size, site))
                 if known is not None and not known.any():
                     self.findings.nothing_to_copy(self._api, site, allocation, size)
+                elif known is not None and not known.all():
+                    self.findings.partly_written(self._api, site, allocation, at, known)
                 self._note(buffer=allocation.name, launches=allocation.launched_with)
             if target is None:
                 answer.payload = data.tobytes()
@@ -338,7 +342,6 @@ class Device:
                 _rows(storage.init, at, to_pitch, width, rows)[...] = known
             allocation = self.memory.at(to)
             if allocation and not from_device:
-                allocation.copied_in_bytes = max(allocation.copied_in_bytes, at + size)
                 allocation.filled.append((size, site))
                 self._note(buffer=allocation.name, launches=len(self.launcher.done))
         self._spend(stream, COPY_LATENCY_NS + size / COPY_BYTES_PER_NS)
@@ -407,6 +410,9 @@ class Device:
         self._note(bytes=size)
         if size == 0:
             return Answer()
+        if rows > 1 and pitch < width:
+            self.findings.pitch_too_small(self._api, site, pitch, width)
+            return Answer(E.INVALID_PITCH)
         place = self._inside(site, address, (rows - 1) * pitch + width, "into")
         if place is None:
             return Answer(E.INVALID_VALUE)

@@ -48,8 +48,7 @@ class Allocation:
     name: str
     site: Site
     freed: Site | None = None
-    copied_in_bytes: int = 0
-    copied_out_bytes: int = 0
+    most_threads: int = 0
     launched_with: int = 0
     filled: list[tuple[int, Site]] = field(default_factory=list)
     emptied: list[tuple[int, Site]] = field(default_factory=list)

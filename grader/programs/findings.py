@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from grader.programs import errors as E
 from grader.programs.device_memory import Allocation, DeviceMemory, Site
 
 if TYPE_CHECKING:
-    from grader.programs.launches import Launcher
     from grader.vgpu.records import Fault
 
 MOST = 500
@@ -97,6 +98,10 @@ class Findings:
 
     # -- copies --------------------------------------------------------------------------------
 
+    def pitch_too_small(self, api: str, site: Site, pitch: int, width: int) -> None:
+        self.add("bad_copy", site, f"{api}: rows of {width} bytes with a pitch of {pitch}",
+                 advice="The pitch is the distance of two rows in bytes.")  # fmt: skip
+
     def null_copied(self, api: str, site: Site, target: bool) -> None:
         which = "destination" if target else "source"
         self.add("bad_copy", site, f"{api}: the {which} is a null pointer",
@@ -139,6 +144,28 @@ class Findings:
             advice="Copy results out after the kernel that writes them was launched, and check "
             "that it was.",
             buffer=what.name,
+        )  # fmt: skip
+
+    def partly_written(
+        self, api: str, site: Site, what: Allocation, at: int, known: np.ndarray
+    ) -> None:
+        """A result that is copied out although some of it was never written.
+
+        An error where no launch that writes it had a thread for each element: the tail is missing.
+        """
+        item = what.storage.itemsize
+        marks = known.reshape(-1)
+        missing = int((marks == 0).sum()) // item
+        first = (at + int((marks == 0).argmax())) // item
+        tail = what.most_threads < what.size // item
+        self.add(
+            "bad_launch" if tail else "bad_copy", site,
+            f"{api}: {missing} of {marks.size // item} elements of {what.name} were never written, "
+            f"from element {first}",
+            advice="The launch leaves a tail: round the number of blocks up, "
+            "(n + block - 1) / block, and guard with if (i < n)."
+            if tail else "Copy what the kernel wrote, or let it write the rest.",
+            severity="error" if tail else "warning", buffer=what.name,
         )  # fmt: skip
 
     def no_symbol(self, api: str, site: Site, name: str) -> None:
@@ -239,7 +266,7 @@ class Findings:
         self.add("trap", site, f"the host program died: {what}{at}",
                  advice="This is host code; a debugger shows it as well.")  # fmt: skip
 
-    def at_end(self, memory: DeviceMemory, launcher: Launcher, *, clean: bool) -> None:
+    def at_end(self, memory: DeviceMemory, *, clean: bool) -> None:
         """Refused launches nobody asked about, partial copies, leaks."""
         for key in self.unseen:
             self.found[key]["message"] += "; the program never asked (cudaGetLastError)"
@@ -247,7 +274,6 @@ class Findings:
             if allocation.kind == "given":
                 continue
             self._in_elements(allocation)
-            self._tail(allocation, launcher)
             if allocation.freed is None and clean:
                 free = "cudaFreeHost" if allocation.kind == "pinned" else "cudaFree"
                 self.add(
@@ -289,28 +315,3 @@ class Findings:
                     advice=f"Sizes are in bytes: multiply by {item}, the size of one element.",
                     buffer=allocation.name,
                 )  # fmt: skip
-
-    def _tail(self, allocation: Allocation, launcher: Launcher) -> None:
-        """A result that was copied out whole although kernels wrote its beginning only."""
-        written, init = allocation.storage.written, allocation.storage.init
-        if (
-            written is None
-            or init is None
-            or not allocation.emptied
-            or not allocation.launched_with
-        ):
-            return
-        taken = allocation.copied_out_bytes
-        missing = int((init[:taken] == 0).sum())
-        if not missing or not written[:taken].any() or missing == taken:
-            return
-        first = int((init[:taken] == 0).argmax())
-        item = allocation.storage.itemsize
-        self.add(
-            "bad_launch", allocation.emptied[-1][1],
-            f"{missing // item} of {taken // item} elements of {allocation.name} were copied out "
-            f"but never written, from element {first // item}",
-            advice="The launch leaves a tail: round the number of blocks up, "
-            "(n + block - 1) / block, and guard with if (i < n).",
-            buffer=allocation.name,
-        )  # fmt: skip

@@ -304,6 +304,9 @@ class Launcher:
             and a.storage.slot in before
             and int(a.storage.written.sum()) > before[a.storage.slot]
         ]  # fmt: skip
+        threads = math.prod(grid) * math.prod(block)
+        for output in outputs:
+            output.most_threads = max(output.most_threads, threads)
         sizes = [a.size // a.storage.itemsize for a in outputs or used]
         return Done(
             name=kernel.name,
@@ -313,7 +316,7 @@ class Launcher:
             buffers=tuple(a.name for a in used),
             outputs=tuple(a.name for a in outputs),
             slots=frozenset(a.storage.slot for a in used),
-            threads=math.prod(grid) * math.prod(block),
+            threads=threads,
             largest_elements=max(sizes, default=0),
         )
 

@@ -112,6 +112,7 @@ def run(
         "files": list(copies),
         "outputs": list(outputs),
         "program": str(built.executable),
+        "name": f"./{built.name}",
         "given": [
             {
                 "name": b.name,
@@ -214,12 +215,12 @@ def _stopped(reply: sandbox.Reply, limits: sandbox.Limits) -> Outcome:
     cause = reply.exit.cause
     if cause == "exited":
         raise InternalError(f"a program's run ended without an answer: {reply.error}")
-    ended: Ended = "time" if cause in ("wall_timeout", "cpu_limit") else "memory"
-    reason = (
-        f"it was stopped after {limits.wall_seconds:.0f} s"
-        if ended == "time"
-        else f"it was stopped: {reply.exit.detail or cause}"
-    )
+    ended: Ended = "odd"  # it killed its own device, or printed or started more than it may
+    reason = f"it was stopped: {reply.exit.detail or cause}"
+    if cause in ("wall_timeout", "cpu_limit"):
+        ended, reason = "time", f"it was stopped after {limits.wall_seconds:.0f} s"
+    elif cause == "memory":
+        ended = "memory"
     answer = Answer(
         ended=ended, code=-1, host_seconds=reply.exit.wall_seconds, faults=(), trace=(),
         launches={}, counts={}, lines=(), modelled_ns=0, kernel_ns=0, stopped=ended,

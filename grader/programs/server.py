@@ -55,7 +55,7 @@ def run_job(request: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, 
     executable = request["program"]
     table = line_table.read(Path(executable).read_bytes())
     session = _Session(device, table, set(lines))
-    outcome = session.run([executable, *request["arguments"]], stdin)
+    outcome = session.run(executable, [request["name"], *request["arguments"]], stdin)
     device.end(outcome["code"])
     written = _written(request["outputs"])
     fresh, objects = made()
@@ -102,7 +102,7 @@ class _Session:
         self.printed = {1: b"", 2: b""}
         self.ended = ""
 
-    def run(self, argv: list[str], stdin: bytes) -> dict[str, Any]:
+    def run(self, executable: str, argv: list[str], stdin: bytes) -> dict[str, Any]:
         """Start it, serve it, wait for it."""
         Path(".stdin").write_bytes(stdin)
         requests_in, requests_out = os.pipe()
@@ -117,7 +117,7 @@ class _Session:
             (os.POSIX_SPAWN_DUP2, requests_out, REQUEST_FD),
             (os.POSIX_SPAWN_DUP2, replies_in, REPLY_FD),
         ]
-        pid = os.posix_spawn(argv[0], argv, dict(os.environ), file_actions=actions)
+        pid = os.posix_spawn(executable, argv, dict(os.environ), file_actions=actions)
         for fd in (source, requests_out, replies_in, *(pair[1] for pair in outputs.values())):
             os.close(fd)
         readers = [

@@ -145,3 +145,86 @@ int main() {
     (fault,) = found.answer.faults
     assert fault.kind == "bad_launch"
     assert "never asked" not in fault.message
+
+
+KILLS_ITS_DEVICE = (
+    HEAD
+    + """
+#include <signal.h>
+#include <unistd.h>
+int main() {
+  kill(getppid(), SIGKILL);
+  pause();
+}
+"""
+)
+
+
+def test_a_program_that_ends_its_device_is_a_bad_program_not_a_failed_grader() -> None:
+    found = outcome(KILLS_ITS_DEVICE)
+    assert found.answer.ended == "odd"
+
+
+FORGES = (
+    HEAD
+    + """
+#include <unistd.h>
+int main() {
+  const char junk[64] = "this is no message of any header";
+  write(100, junk, sizeof junk);
+  char back[8];
+  read(101, back, sizeof back);
+}
+"""
+)
+
+
+def test_what_no_header_says_ends_the_run() -> None:
+    found = outcome(FORGES)
+    assert found.answer.ended == "odd"
+    assert found.answer.trace == ()
+
+
+def test_pitched_memory_managed_memory_and_streams() -> None:
+    found = outcome(
+        HEAD
+        + """
+__global__ void add(float* p, size_t pitch, int w) {
+  float* row = (float*)((char*)p + blockIdx.x * pitch);
+  if (threadIdx.x < w) row[threadIdx.x] += 1;
+}
+__global__ void fill(int* m, int n) {
+  if (threadIdx.x < n) m[threadIdx.x] = threadIdx.x;
+}
+int main() {
+  const int w = 30, h = 5;
+  std::vector<float> host(w * h, 2.0f);
+  float* d;
+  int *m, *pinned, *device;
+  size_t pitch;
+  cudaStream_t s;
+  cudaMallocPitch(&d, &pitch, w * sizeof(float), h);
+  cudaMemcpy2D(d, pitch, host.data(), w * 4, w * 4, h, cudaMemcpyHostToDevice);
+  add<<<h, 32>>>(d, pitch, w);
+  cudaMemcpy2D(host.data(), w * 4, d, pitch, w * 4, h, cudaMemcpyDeviceToHost);
+  cudaMallocManaged(&m, 40 * sizeof(int));
+  m[39] = 77;
+  fill<<<1, 64>>>(m, 20);
+  cudaDeviceSynchronize();
+  cudaStreamCreate(&s);
+  cudaHostAlloc(&pinned, 400, 0);
+  cudaMalloc(&device, 400);
+  fill<<<1, 100, 0, s>>>(device, 100);
+  cudaMemcpyAsync(pinned, device, 400, cudaMemcpyDeviceToHost, s);
+  cudaStreamSynchronize(s);
+  printf("%g %g %d %d %d\\n", host[0], host[w * h - 1], m[19], m[39], pinned[99]);
+  cudaFree(d);
+  cudaFree(m);
+  cudaFree(device);
+  cudaFreeHost(pinned);
+  cudaStreamDestroy(s);
+}
+"""
+    )
+    assert found.stdout == "3 3 19 77 99\n"
+    assert found.answer.faults == ()
