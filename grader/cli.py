@@ -90,29 +90,50 @@ def submit(
         ),
     ] = False,
     jobs: Jobs = None,
+    ci_system: Annotated[
+        str,
+        typer.Option(
+            "--ci",
+            metavar="SYSTEM",
+            help="Also tell auto, github, classroom, classroom50, gradescope or none.",
+        ),
+    ] = "auto",
+    handing_in: Annotated[
+        bool | None,
+        typer.Option(
+            "--hand-in/--no-hand-in",
+            help="By default what is accepted is handed in as grade.toml says.",
+            show_default=False,
+        ),
+    ] = None,
     json_file: JsonFile = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
     """Grade a submission and write its report."""
-    from grader import report, sandbox, warm
+    from grader import ci, report, sandbox, warm
     from grader.report import terminal
 
     if os.environ.get("CI"):
         sandbox.demand(weak_is_allowed=weak_sandbox)
     human = terminal.console(stderr=json_file == "-")
-    with warm.children(), terminal.progress(quiet=quiet) as step:
-        from grader import grade  # while the warm process starts
+    system = ci.mode(ci_system, os.environ)
+    with ci.quoted(system, human.file):
+        with warm.children(), terminal.progress(quiet=quiet) as step:
+            from grader import grade, hand_in  # while the warm process starts
 
-        result = grade.submit(
-            assignment, path, file=file, language=language, device=device, jobs=jobs, step=step
-        )
-        folder = out if out is not None else Path(".grade", result.assignment)
-        step("writing the reports")
-        report.write(result, folder)
-    terminal.show(result, human, quiet=quiet, verbose=verbose, folder=folder)
+            result = grade.submit(
+                assignment, path, file=file, language=language, device=device, jobs=jobs, step=step
+            )
+            folder = out if out is not None else Path(".grade", result.assignment)
+            step("writing the reports")
+            report.write(result, folder)
+            packed = hand_in.pack(result, grade.place(assignment, path), folder)
+        terminal.show(result, human, quiet=quiet, verbose=verbose, folder=folder)
     report.write_json(result, json_file)
+    ci.report(result, system, human.file, folder=packed.source, environment=os.environ)
+    hand_in.finish(result, packed, human, asked=handing_in, in_ci=system != "none", quiet=quiet)
     raise typer.Exit(0 if exit_zero and result.verdict.exit_code == 1 else result.verdict.exit_code)
 
 

@@ -60,7 +60,7 @@ def test_exit_code_and_reports(grade: Grade, tmp_path: Path, file: str, exit_cod
     done = grade("submit", "assignment3", KNOWN / file, "--out", tmp_path / "out")
     assert done.returncode == exit_code, done.stderr
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert written == ["report.html", "report.md", "result.json"]
+    assert written == ["report.html", "report.md", "result.json", "submission.zip"]
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     assert result["verdict"] == file.split("/", maxsplit=1)[0]
     assert "Traceback" not in done.stdout + done.stderr

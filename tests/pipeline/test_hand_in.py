@@ -1,0 +1,142 @@
+"""Handing in: the archive, a drop folder, git; and that repeating it does nothing twice."""
+
+from __future__ import annotations
+
+import datetime
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from grader import hand_in
+from grader.errors import UsageError
+from grader.result import Result
+from tests.report import results
+
+SOURCE = results.SOURCE
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A student's folder with the file that the made results are about."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for word in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{word}_NAME", "Ann")
+        monkeypatch.setenv(f"GIT_{word}_EMAIL", "ann@x.edu")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "vec_add.cu").write_text(SOURCE)
+    (folder / "a.out").write_bytes(b"\x7fELF")
+    return folder
+
+
+def graded(result: Result, folder: Path) -> Result:
+    """The result as if the file in the folder had been graded."""
+    import hashlib
+
+    data = (folder / "vec_add.cu").read_bytes()
+    file = results.FILE.model_copy(update={"sha256": hashlib.sha256(data).hexdigest()})
+    return result.model_copy(update={"files": (file,), "notes": None})
+
+
+def pack(result: Result, folder: Path) -> hand_in.Packed:
+    out = folder.parent / "out"
+    out.mkdir(exist_ok=True)
+    return hand_in.pack(result, folder, out)
+
+
+def finish(result: Result, packed: hand_in.Packed, asked: bool | None = None) -> str:
+    console = Console(width=200, record=True, quiet=False, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+    hand_in.finish(result, packed, console, asked=asked, in_ci=False, quiet=False)
+    return console.export_text()
+
+
+def test_the_archive_says_what_is_in_it_and_what_is_not(work: Path) -> None:
+    packed = pack(graded(results.accepted(), work), work)
+    assert packed.archive is not None
+    with zipfile.ZipFile(packed.archive) as archive:
+        assert tuple(sorted(archive.namelist())) == packed.inside
+        assert archive.read("vec_add.cu").decode() == SOURCE
+        sums = archive.read("SHA256SUMS").decode()
+    assert {line.split("  ")[1] for line in sums.splitlines()} == {"vec_add.cu", "result.json"}
+    assert packed.left_out == ("a.out (not what is graded)",)
+
+
+def test_a_file_that_changed_meanwhile_is_not_packed(work: Path) -> None:
+    result = graded(results.accepted(), work)
+    (work / "vec_add.cu").write_text(SOURCE + "//\n")
+    with pytest.raises(UsageError, match="changed while"):
+        pack(result, work)
+
+
+def test_nothing_is_packed_where_nothing_was_graded(work: Path) -> None:
+    assert pack(results.refused(), work).archive is None
+
+
+def test_drop_folder_is_safe_to_repeat_and_overwrites_nothing(work: Path) -> None:
+    drop = work.parent / "drop"
+    drop.mkdir()
+    (work / "grade.toml").write_text(
+        'students = ["ann", "bob"]\n[hand_in]\nto = "folder"\nfolder = "../drop"\n'
+    )
+    result = graded(results.accepted(), work)
+    assert "handed in: " in finish(result, pack(result, work))
+    assert "handed in already" in finish(result, pack(result, work))
+    (first,) = drop.iterdir()
+    assert first.name.startswith("ann+bob_")
+    (work / "vec_add.cu").write_text(SOURCE + "// better\n")
+    result = graded(results.accepted(), work)
+    finish(result, pack(result, work))
+    assert len(list(drop.iterdir())) == 2
+
+
+def test_what_is_not_accepted_needs_a_word(work: Path) -> None:
+    drop = work.parent / "drop"
+    drop.mkdir()
+    (work / "grade.toml").write_text('[hand_in]\nto = "folder"\nfolder = "../drop"\n')
+    result = graded(results.wrong_answer(), work)
+    assert "--hand-in hands it in all the same" in finish(result, pack(result, work))
+    assert not list(drop.iterdir())
+    assert "not handed in: --no-hand-in" in finish(result, pack(result, work), asked=False)
+    assert "handed in: " in finish(result, pack(result, work), asked=True)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(
+        ["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True
+    ).stdout
+
+
+def test_git_commits_tags_and_pushes_once(work: Path) -> None:
+    remote = work.parent / "remote.git"
+    git(work.parent, "init", "--quiet", "--bare", str(remote))
+    git(work, "init", "--quiet", "--initial-branch", "main")
+    (work / "grade.toml").write_text('[hand_in]\nto = "git"\n')
+    git(work, "remote", "add", "origin", str(work.parent / "nowhere.git"))
+    result = graded(results.accepted(), work)
+    said = finish(result, pack(result, work))
+    assert "was not sent" in said and "git push origin HEAD submit/" in said
+    git(work, "remote", "set-url", "origin", str(remote))
+    for _ in range(2):
+        assert "handed in: commit " in finish(result, pack(result, work))
+    tags = git(remote, "tag").split()
+    assert len(tags) == 1 and tags[0].startswith(f"submit/{result.assignment}/")
+    assert git(remote, "ls-tree", "--name-only", "main").split() == ["vec_add.cu"]
+
+
+def test_address_of_a_commit_on_a_web_host() -> None:
+    for remote in ("git@github.com:ece/a3-ann.git", "https://token@github.com/ece/a3-ann"):
+        assert hand_in._address(remote, "c0ffee") == ("https://github.com/ece/a3-ann/commit/c0ffee")
+
+
+def test_another_version_and_a_late_day_are_said(work: Path) -> None:
+    (work / "grade.toml").write_text('grader = "0.0.9"\n[due]\na = 2026-11-30T12:00:00Z\n')
+    config, _ = hand_in.load(work)
+    assert "asks for grader 0.0.9" in hand_in.version_remark(config)
+    when = datetime.datetime(2026, 12, 1, 12, 0, 1, tzinfo=datetime.UTC)
+    assert hand_in.late(config, "a", when) == "2 days late"
+    (work / "grade.toml").write_text("colour = 1\n")
+    with pytest.raises(UsageError, match=r"grade\.toml: colour"):
+        hand_in.load(work)
