@@ -56,7 +56,7 @@ _REFERENCE_LOST = re.compile(
     r"binding reference of type '([^']*)' to value of type '([^']*)' changes"
 )
 _NOT_VIABLE = re.compile(r"candidate function not viable: (.*)")
-_BUILTIN = re.compile(r"use of undeclared identifier '__\w+'")
+_BUILTIN = re.compile(r"use of undeclared identifier '__(?!grade_)\w+'")
 _OBJECT = re.compile(r"object parameter|initialize return object of type '[^'*&]*'")
 
 
@@ -178,7 +178,7 @@ def _place(
     return Diagnostic(
         file=place.file,
         line=place.line,
-        column=edits[place.file].column(place.line, place.column),
+        column=edits[place.file].column(place.line, place.column) or None,
         severity=severity,
         message=text,
     )

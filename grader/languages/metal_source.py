@@ -58,19 +58,27 @@ class Construct:
 
 @dataclass(frozen=True)
 class Edits:
-    """Where text was inserted: per line, sorted original columns and the characters before each."""
+    """Where text was inserted: per line, sorted original columns and the characters before each.
+
+    `widths` are the lengths of the lines as the student wrote them.
+    """
 
     moved: Mapping[int, tuple[tuple[int, int], ...]]
+    widths: tuple[int, ...]
 
     def column(self, line: int, column: int) -> int:
-        """The column (1-based) in the student's text of a column in the edited text."""
+        """The column (1-based) in the student's text of a column in the edited text.
+
+        0 for a place that is not in the text: what an entry does stands on its kernel's line.
+        """
         shift = 0
         for original, length in self.moved.get(line, ()):
             if column <= original + shift:
                 break
             # Inside an insertion counts as its place.
             shift += min(length, column - original - shift)
-        return column - shift
+        width = self.widths[line - 1] if 1 <= line <= len(self.widths) else 0
+        return column - shift if column - shift <= width + 1 else 0
 
 
 @dataclass(frozen=True)
@@ -171,7 +179,8 @@ def _apply(text: str, characters: list[str], inserted: Mapping[int, str]) -> Edi
         pieces += ["".join(characters[last:offset]), inserted[offset]]
         last = offset
     pieces.append("".join(characters[last:]))
-    return Edited("".join(pieces), Edits({k: tuple(v) for k, v in moved.items()}))
+    widths = tuple(len(line.encode()) for line in text.split("\n"))
+    return Edited("".join(pieces), Edits({k: tuple(v) for k, v in moved.items()}, widths))
 
 
 def _function_constants(plain: str) -> Iterator[tuple[int, int, str, str]]:

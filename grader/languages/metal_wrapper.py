@@ -98,12 +98,12 @@ def _entry(one: Entry, number: int) -> Iterator[str]:
     listed = [text for _, text in sorted(parameters.items())]
     listed += [f"uint offset_{index}" for index in one.offsets]
     declaration = f"{function}({', '.join(listed)})"
-    yield f'#line 1 "{FILE}"\n'
-    yield (
-        f'extern "C" __attribute__((device_kernel)) void {declaration} __asm__("{one.name}");\n'
-        f'extern "C" __attribute__((device_kernel)) void {declaration} {{\n'
-        f"  [[clang::always_inline]] ::{kernel.expression}({', '.join(values)});\n}}\n"
-    )
+    # The entry stands in the kernel's file: finding a thread's place counts for its signature.
+    signature = kernel.arguments[0] if kernel.arguments else kernel
+    place = f'#line {signature.line} "{signature.file}"\n'
+    entry = f'extern "C" __attribute__((device_kernel)) void {declaration}'
+    call = f"[[clang::always_inline]] ::{kernel.expression}({', '.join(values)});"
+    yield f'{place}{entry} __asm__("{one.name}");\n{place}{entry} {{ {call} }}\n'
 
 
 def _threadgroup(argument: ArgumentText) -> str | None:
