@@ -100,10 +100,10 @@ def _entry(one: Entry, number: int) -> Iterator[str]:
     declaration = f"{function}({', '.join(listed)})"
     # The entry stands in the kernel's file: finding a thread's place counts for its signature.
     signature = kernel.arguments[0] if kernel.arguments else kernel
-    place = f'#line {signature.line} "{signature.file}"\n'
+    where = f'#line {signature.line} "{signature.file}"\n'
     entry = f'extern "C" __attribute__((device_kernel)) void {declaration}'
     call = f"[[clang::always_inline]] ::{kernel.expression}({', '.join(values)});"
-    yield f'{place}{entry} __asm__("{one.name}");\n{place}{entry} {{ {call} }}\n'
+    yield f'{where}{entry} __asm__("{one.name}");\n{where}{entry} {{ {call} }}\n'
 
 
 def _threadgroup(argument: ArgumentText) -> str | None:
