@@ -53,13 +53,17 @@ def demangle(name: str) -> str:
 
 
 def main_file(ptx: Ptx, kernel: str) -> int | None:
-    """The file the kernel itself is written in."""
+    """The file the kernel itself is written in; a name such as `<entry>` is nobody's file."""
     for item in ptx.functions[kernel].body:
         if isinstance(item, Instruction) and item.loc is not None:
+            chain = [item.loc.file]
             loc = item.loc
             while loc.inlined is not None:
                 loc = loc.inlined
-            return loc.file
+                chain.append(loc.file)
+            for file in reversed(chain):
+                if not ptx.files.get(file, "").startswith("<"):
+                    return file
     return None
 
 
