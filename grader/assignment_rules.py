@@ -184,6 +184,8 @@ def _geometry(launch: Launch, i: int, language: Language, known: set[str]) -> It
                         ("threadgroup_memory", keys.threadgroup_memory)):  # fmt: skip
         if extent is None:
             continue
+        if key == "block" and language == "triton":
+            continue  # Triton's own, from num_warps
         where = _key(launch, i, language, key)
         parts = extent if isinstance(extent, tuple) else (extent,)
         if key in ("grid", "block") and not 1 <= len(parts) <= 3:

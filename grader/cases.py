@@ -261,13 +261,13 @@ def launches(
         keys = launch.keys(language)
         signature = signatures[launch.kernel]
         assert signature is not None and keys.grid is not None  # the schema's rules
-
+        own = keys.block or 1
         types = [parameters.split(text, language).type for text in signature.parameters]
         types = [text for text in types if parameters.is_argument(text, language)]
         ready.append(ReadyLaunch(
             kernel=launch.kernel,
             grid=_dim3(assignment, keys.grid, values),
-            block=block or _dim3(assignment, keys.block or 1, values),
+            block=block or _dim3(assignment, own if language != "triton" else 1, values),
             shared_bytes=_number(assignment, keys.shared or 0, values),
             dispatch=keys.dispatch or "threadgroups",
             threadgroup_bytes=tuple(

@@ -22,6 +22,7 @@ _DTYPES = {
     "short": "int16", "int16_t": "int16", "unsigned short": "uint16", "ushort": "uint16",
     "uint16_t": "uint16", "int": "int32", "int32_t": "int32", "unsigned": "uint32",
     "unsigned int": "uint32", "uint": "uint32", "uint32_t": "uint32",
+    "atomic_float": "float32", "atomic_int": "int32", "atomic_uint": "uint32",
     "long": "int64", "long long": "int64", "int64_t": "int64", "unsigned long": "uint64",
     "unsigned long long": "uint64", "ulong": "uint64", "uint64_t": "uint64", "size_t": "uint64",
     "fp16": "float16", "fp32": "float32", "fp64": "float64", "i1": "uint8",

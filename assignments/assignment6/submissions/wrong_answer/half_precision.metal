@@ -1,0 +1,33 @@
+// expect: verdict=wrong_answer
+// expect: kind=mismatch buffer=total
+// Adds in half precision.
+
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void reduce_sum(device const float* x [[buffer(0)]], device atomic_float* total [[buffer(1)]],
+                       device float* partial [[buffer(2)]], device atomic_uint* arrived [[buffer(3)]],
+                       constant uint& n [[buffer(4)]], uint i [[thread_position_in_grid]],
+                       uint threads [[threads_per_grid]],
+                       uint t [[thread_position_in_threadgroup]],
+                       uint size [[threads_per_threadgroup]],
+                       uint lane [[thread_index_in_simdgroup]],
+                       uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup float sums[32];
+    half share = 0.0h;
+    for (; i < n; i += threads) {
+        share += half(x[i]);
+    }
+    float sum = share;
+    sum = simd_sum(sum);
+    if (lane == 0) {
+        sums[simdgroup] = sum;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (simdgroup == 0) {
+        sum = simd_sum(lane < size / 32 ? sums[lane] : 0.0f);
+        if (lane == 0) {
+            atomic_fetch_add_explicit(total, sum, memory_order_relaxed);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// expect: verdict=out_of_bounds
+// expect: kind=out_of_bounds line=22 access=read buffer=A
+// expect: kind=out_of_bounds line=23 access=read buffer=B
+// Loads whole tiles, whatever the sizes.
+
+#include <metal_stdlib>
+using namespace metal;
+
+constant constexpr uint TILE = 16;
+
+kernel void matmul(device const float* A [[buffer(0)]], device const float* B [[buffer(1)]],
+                   device float* C [[buffer(2)]], constant uint& M [[buffer(3)]],
+                   constant uint& N [[buffer(4)]], constant uint& K [[buffer(5)]],
+                   uint2 group [[threadgroup_position_in_grid]],
+                   uint2 t [[thread_position_in_threadgroup]]) {
+    threadgroup float a[TILE][TILE];
+    threadgroup float b[TILE][TILE];
+    uint row = group.y * TILE + t.y;
+    uint col = group.x * TILE + t.x;
+    float sum = 0.0f;
+    for (uint start = 0; start < K; start += TILE) {
+        a[t.y][t.x] = A[row * K + start + t.x];
+        b[t.y][t.x] = B[(start + t.y) * N + col];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint k = 0; k < TILE; ++k) {
+            sum += a[t.y][k] * b[k][t.x];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    if (row < M && col < N) {
+        C[row * N + col] = sum;
+    }
+}

@@ -1,0 +1,33 @@
+// expect: verdict=wrong_answer
+// expect: kind=mismatch buffer=y
+// exp of the values as they are: infinity above 88, and 0 / 0 below -104.
+
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void softmax(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                    constant uint& rows [[buffer(2)]], constant uint& cols [[buffer(3)]],
+                    uint row [[threadgroup_position_in_grid]],
+                    uint t [[thread_position_in_threadgroup]],
+                    uint size [[threads_per_threadgroup]],
+                    uint lane [[thread_index_in_simdgroup]],
+                    uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup float s[1024];
+    if (row >= rows) return;
+    device const float* in = x + row * cols;
+    device float* out = y + row * cols;
+    float sum = 0.0f;
+    for (uint c = t; c < cols; c += size) {
+        sum += exp(in[c]);
+    }
+    s[t] = sum;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint step = size / 2; step > 0; step /= 2) {
+        if (t < step) s[t] += s[t + step];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    sum = s[0];
+    for (uint c = t; c < cols; c += size) {
+        out[c] = exp(in[c]) / sum;
+    }
+}
