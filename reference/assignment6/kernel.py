@@ -1,4 +1,4 @@
-"""Sum: each program adds its share by lanes, then across them, and one atomic joins the programs."""
+"""Sum: each program adds its share by lanes, then across them; atomics join the programs."""
 
 import triton
 import triton.language as tl
