@@ -28,8 +28,8 @@ UNAVAILABLE: tuple[str, ...] = (
 
 # sm_80, not compute_80: ptxas then says registers and spills, and rejects bad inline PTX.
 _OPTIMISED = ("-arch=sm_80", "-std=c++17", "-lineinfo", "--ptxas-options=-v")
-_UNOPTIMISED = ("-arch=compute_80", "-std=c++17", "-G")
-_WITHOUT_PTXAS = ("-arch=compute_80", "-std=c++17", "-lineinfo")
+UNOPTIMISED = ("-arch=compute_80", "-std=c++17", "-G")
+WITHOUT_PTXAS = ("-arch=compute_80", "-std=c++17", "-lineinfo")
 _SHARED = (
     "-D_CG_LIMIT_INCLUDED_DEPENDENCIES",  # cooperative_groups.h in 70 ms, not 1,450 ms
     "-frandom-seed=grade",  # names of internal symbols would differ between two builds
@@ -51,7 +51,7 @@ def version() -> str:
 
 def options(optimised: bool) -> tuple[str, ...]:
     """The options of a variant."""
-    return _OPTIMISED if optimised else _UNOPTIMISED
+    return _OPTIMISED if optimised else UNOPTIMISED
 
 
 def compile_text(source: Source, text: str, *, optimised: bool = True) -> Compilation:
@@ -69,7 +69,7 @@ def place(source: Source, message: Message) -> Diagnostic:
     diagnostic = message.diagnostic
     if diagnostic.file != "ptx":
         return diagnostic
-    ptx = _compile(source, source.text, _WITHOUT_PTXAS).ptx
+    ptx = _compile(source, source.text, WITHOUT_PTXAS).ptx
     found: re.Match[str] | None = None
     for line in ptx.splitlines()[: diagnostic.line or 0]:
         found = _LOC.match(line) or found

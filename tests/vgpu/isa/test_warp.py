@@ -230,3 +230,30 @@ xor.b32 %r, %s, %u;"""
     x, y = rng.integers(0, 2**32, (2, 32))
     swapped = [(int(a) >> 16 | int(a) << 16) & FULL for a in x]
     assert warp(body, x, y) == [s ^ int(b) for s, b in zip(swapped, y, strict=True)]
+
+
+@pytest.mark.parametrize("size", [16, 8, 4])
+def test_tiles_with_masks_of_their_own_are_operations_of_their_own(size):
+    """The lanes of a warp reach one instruction with the masks of their tiles (9.7.13)."""
+    tiles = [((1 << size) - 1) << (lane // size * size) for lane in LANES]
+    x = [(7 * lane + 3) % 5 for lane in LANES]
+
+    def tile(lane):
+        start = lane // size * size
+        return range(start, start + size)
+
+    assert warp("setp.eq.u32 %q, %x, 0; vote.sync.ballot.b32 %r, %q, %y;", x, tiles) == [
+        sum((x[k] == 0) << k for k in tile(lane)) for lane in LANES
+    ]
+    assert warp(
+        "setp.eq.u32 %q, %x, 0; vote.sync.any.pred %v, %q, %y; selp.u32 %r, 1, 0, %v;", x, tiles
+    ) == [int(any(x[k] == 0 for k in tile(lane))) for lane in LANES]
+    assert warp("match.any.sync.b32 %r, %x, %y;", x, tiles) == [
+        sum((x[k] == x[lane]) << k for k in tile(lane)) for lane in LANES
+    ]
+    assert warp("redux.sync.add.u32 %r, %x, %y;", x, tiles) == [
+        sum(x[k] for k in tile(lane)) for lane in LANES
+    ]
+    assert warp("shfl.sync.bfly.b32 %r, %x, 1, 31, %y;", x, tiles) == [
+        x[lane ^ 1] for lane in LANES
+    ]
