@@ -51,6 +51,13 @@ Language = Annotated[
     typer.Option(help="Grade only this language: cuda-c, metal or triton.", show_default=False),
 ]
 Device = Annotated[str, typer.Option(help="Where the kernels run: auto, virtual.")]
+Compiler = Annotated[
+    str | None,
+    typer.Option(
+        help="For CUDA C: nvrtc, or clang with headers of our own.",
+        show_default="nvrtc where it is installed",
+    ),
+]
 Jobs = Annotated[
     int | None,
     typer.Option(min=1, help="Child processes at a time.", show_default="the number of cores"),
@@ -76,6 +83,7 @@ def submit(
     ] = None,
     language: Language = None,
     device: Device = "auto",
+    compiler: Compiler = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Where the reports go; by default .grade/ASSIGNMENT."),
@@ -124,7 +132,14 @@ def submit(
             from grader import grade, hand_in  # while the warm process starts
 
             result = grade.submit(
-                assignment, path, file=file, language=language, device=device, jobs=jobs, step=step
+                assignment,
+                path,
+                file=file,
+                language=language,
+                device=device,
+                compiler=compiler,
+                jobs=jobs,
+                step=step,
             )
             folder = out if out is not None else Path(".grade", result.assignment)
             step("writing the reports")
@@ -146,6 +161,7 @@ def check(
         typer.Option(metavar="F", help="The kernel file, where a folder holds several."),
     ] = None,
     language: Language = None,
+    compiler: Compiler = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")
     ] = False,
@@ -173,6 +189,7 @@ def check(
                         place,
                         file=file,
                         language=language,
+                        compiler=compiler,
                         jobs=jobs,
                         small=True,
                         step=step,
@@ -197,6 +214,7 @@ def verify(
         list[str] | None,
         typer.Argument(metavar="[ASSIGNMENT]...", help="By default every assignment found."),
     ] = None,
+    compiler: Compiler = None,
     jobs: Jobs = None,
     json_file: JsonFile = None,
     quiet: Quiet = False,
@@ -210,7 +228,9 @@ def verify(
 
     human = terminal.console(stderr=json_file == "-")
     with terminal.progress(quiet=quiet) as step:
-        found = proof.verify(names or (), jobs=jobs or os.cpu_count() or 1, step=step)
+        found = proof.verify(
+            names or (), jobs=jobs or os.cpu_count() or 1, compiler=compiler, step=step
+        )
     terminal.show_verification(found, human, quiet=quiet, verbose=verbose)
     report.write_json(found, json_file)
     raise typer.Exit(0 if found.ok else 1)
@@ -294,6 +314,7 @@ def run(
             "--with", metavar="FILE", help="A C++ file of the program (.cpp).", show_default=False
         ),
     ] = None,
+    compiler: Compiler = None,
     json_file: JsonFile = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -323,6 +344,7 @@ def run(
             shared_bytes=shared,
             specs=arg or (),
             optimised_only=optimised_only,
+            compiler=compiler,
             step=step,
         )
     shown.show(found, file.read_text(encoding="utf-8"), human, quiet=quiet)

@@ -63,6 +63,7 @@ def submit(
     file: str | None = None,
     language: str | None = None,
     device: str = "auto",
+    compiler: str | None = None,
     jobs: int | None = None,
     small: bool = False,
     step: Step = lambda text: None,
@@ -70,9 +71,10 @@ def submit(
     """Grade the submission at `path` and return its result.
 
     `name` is an assignment's name or folder, or the assignment itself, loaded already. With several
-    languages each is graded and the best result counts. `small` leaves out the large cases. Raises
-    UsageError and AssignmentError, where nothing can be graded; what is wrong with the submission,
-    the machine or the grader is a verdict.
+    languages each is graded and the best result counts. `compiler` chooses one for CUDA C, `nvrtc`
+    or `clang`. `small` leaves out the large cases. Raises UsageError and AssignmentError, where
+    nothing can be graded; what is wrong with the submission, the machine or the grader is a
+    verdict.
     """
     started = time.perf_counter()
     assignment = name if isinstance(name, Assignment) else assignments.load(name)
@@ -86,7 +88,16 @@ def submit(
         return refused(assignment, error, chosen, started)
     jobs = jobs or os.cpu_count() or 1
     found = [
-        _grade(assignment, handed_in, source, jobs=jobs, small=small, step=step, started=started)
+        _grade(
+            assignment,
+            handed_in,
+            source,
+            compiler=compiler,
+            jobs=jobs,
+            small=small,
+            step=step,
+            started=started,
+        )
         for source in handed_in.sources
     ]
     best = max(found, key=_merit)
@@ -131,6 +142,7 @@ def _grade(
     handed_in: Submission,
     source: SourceFile,
     *,
+    compiler: str | None,
     jobs: int,
     small: bool,
     step: Step,
@@ -140,10 +152,10 @@ def _grade(
     result = functools.partial(
         _result, assignment, handed_in=handed_in, language=name, started=started
     )
-    module = language_module(name)
+    module = language_module(name, compiler)
     builds: tuple[Build, ...] = ()
     try:
-        task = Task.of(assignment, name, small=small, jobs=jobs)
+        task = Task.of(assignment, name, small=small, jobs=jobs, compiler=compiler)
         step(f"building {source.name}")
         artefact: Artefact | None = None
         if assignment.kind != "kernel":

@@ -62,6 +62,7 @@ def measure(task: Task) -> Reference:
         _content(task.assignment),
         cases.secret(),
         task.language,
+        task.compiler or "",
         *(case.name for case, _ in task.cases),
     )
     kept = cache.read("reference", name)
@@ -70,7 +71,7 @@ def measure(task: Task) -> Reference:
             return Reference.model_validate_json(kept)
         except ValidationError:
             pass  # damaged: measure again
-    builds, artefact = language(task.language).build(text, path.name, task.contracts)
+    builds, artefact = language(task.language, task.compiler).build(text, path.name, task.contracts)
     if artefact is None:
         said = next((d.message for build in builds for d in build.diagnostics), "no reason given")
         raise AssignmentError(f"{path}: the reference does not build: {said}")

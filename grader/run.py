@@ -110,17 +110,28 @@ class Task:
     cases: tuple[tuple[Case, Inputs], ...]
     contracts: tuple[Contract, ...]
     jobs: int = 1
+    compiler: str | None = None
 
     @staticmethod
-    def of(assignment: Assignment, language: Language, *, small: bool, jobs: int) -> Task:
-        """The task of an assignment; `small` leaves out the large cases."""
+    def of(
+        assignment: Assignment,
+        language: Language,
+        *,
+        small: bool,
+        jobs: int,
+        compiler: str | None = None,
+    ) -> Task:
+        """The task of an assignment; `small` leaves out the large cases.
+
+        `compiler` is the one that was asked for, of a language that has several.
+        """
         ready = tuple(
             (case, cases.inputs(assignment, case))
             for case in assignment.cases
             if language in case.languages and not (small and case.large)
         )
         contracts = cases.contracts(assignment, language, ready)
-        return Task(assignment, language, ready, contracts, jobs)
+        return Task(assignment, language, ready, contracts, jobs, compiler)
 
     def only(self, names: Collection[str]) -> Task:
         """The same task with some of its cases."""

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -115,6 +116,7 @@ def run(
     shared_bytes: int,
     specs: Sequence[str],
     optimised_only: bool = False,
+    compiler: str | None = None,
     step: Step = lambda text: None,
 ) -> FileRun:
     """Build the file, launch the kernel once with each build and say what happened.
@@ -137,8 +139,10 @@ def run(
     headers = headers_beside(path)
     step(f"building {path.name}")
     instances = (kernel,) if kernel and "<" in kernel else ()
-    module = metal if path.suffix in metal.SUFFIXES else cuda_c
-    builds, artefact = module.build(text, path.name, (), headers=headers, kernels=instances)
+    build = partial(cuda_c.build, compiler=compiler)
+    if path.suffix in metal.SUFFIXES:
+        build = partial(metal.build)
+    builds, artefact = build(text, path.name, (), headers=headers, kernels=instances)
     launched = FileRun(
         file=path.name,
         kernel=kernel or "",

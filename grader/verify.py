@@ -76,12 +76,16 @@ class Subject(Record):
 
 
 def verify(
-    names: Sequence[str], *, jobs: int, step: Callable[[str], None] = lambda text: None
+    names: Sequence[str],
+    *,
+    jobs: int,
+    compiler: str | None = None,
+    step: Callable[[str], None] = lambda text: None,
 ) -> Verification:
     """Verify assignments by name, all that are found where none is named.
 
-    `jobs` submissions are graded at a time. Raises UsageError for a name that is not there; an
-    assignment that cannot be used is a failed check.
+    `jobs` submissions are graded at a time, those in CUDA C by the `compiler` named. Raises
+    UsageError for a name that is not there; an assignment that cannot be used is a failed check.
     """
     started = time.perf_counter()
     checks: list[Check] = []
@@ -95,7 +99,7 @@ def verify(
         except AssignmentError as error:
             checks.append(_broken(name, error))
     with warm.children(), ThreadPoolExecutor(max(1, jobs)) as pool:
-        for check in pool.map(_check, found):
+        for check in pool.map(partial(_check, compiler=compiler), found):
             checks.append(check)
             step(f"verified {len(checks)}: {check.assignment} {check.name}")
         for made in pool.map(lambda make: tuple(make()), rest):
@@ -148,10 +152,10 @@ def subjects(assignment: Assignment) -> Iterator[Subject]:
                 )
 
 
-def _check(subject: Subject) -> Check:
+def _check(subject: Subject, compiler: str | None = None) -> Check:
     started = time.perf_counter()
     try:
-        result = graded(subject)
+        result = graded(subject, compiler)
         found, detail = result.verdict.value, _difference(subject, result)
         if subject.what == "starter" and result.verdict not in NOT_STARTED:
             found = STARTED
@@ -169,10 +173,10 @@ def _check(subject: Subject) -> Check:
     )
 
 
-def graded(subject: Subject) -> Result:
+def graded(subject: Subject, compiler: str | None = None) -> Result:
     """The result of a subject, graded as a student's submission is. Raises GradeError."""
     folder = str(subject.assignment.folder.resolve())
-    return grade.submit(folder, subject.path, language=subject.language, jobs=1)
+    return grade.submit(folder, subject.path, language=subject.language, compiler=compiler, jobs=1)
 
 
 def _difference(subject: Subject, result: Result) -> str:

@@ -22,7 +22,8 @@ sandboxed child, never in the process that calls `build`. Triton takes more modu
 from __future__ import annotations
 
 import importlib
-from typing import Protocol, cast
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
 
 from grader.errors import UsageError
 from grader.result import Build, Record
@@ -113,8 +114,15 @@ class Artefact(Record):
 class Language(Protocol):
     """The shape of a language module."""
 
-    NAME: str
-    SUFFIXES: tuple[str, ...]
+    @property
+    def NAME(self) -> str:
+        """The language's name, a key of LANGUAGES."""
+        ...
+
+    @property
+    def SUFFIXES(self) -> tuple[str, ...]:
+        """The suffixes of its files."""
+        ...
 
     def missing(self) -> str | None:
         """Why this language cannot be compiled here, or None."""
@@ -127,8 +135,49 @@ class Language(Protocol):
         ...
 
 
-def language(name: str) -> Language:
-    """The module of a language. Raises UsageError for a name that is not in the table."""
+@dataclass(frozen=True)
+class WithCompiler:
+    """A language that has several compilers, built by one of them."""
+
+    module: Any
+    compiler: str
+
+    @property
+    def NAME(self) -> str:
+        """The language's name."""
+        return str(self.module.NAME)
+
+    @property
+    def SUFFIXES(self) -> tuple[str, ...]:
+        """The suffixes of its files."""
+        return tuple(self.module.SUFFIXES)
+
+    def missing(self) -> str | None:
+        """Why this compiler does not work here, or None."""
+        reason: str | None = self.module.missing(self.compiler)
+        return reason
+
+    def build(
+        self, text: str, file_name: str, contracts: tuple[Contract, ...]
+    ) -> tuple[tuple[Build, ...], Artefact | None]:
+        """Compile with this compiler."""
+        built: tuple[tuple[Build, ...], Artefact | None] = self.module.build(
+            text, file_name, contracts, compiler=self.compiler
+        )
+        return built
+
+
+def language(name: str, compiler: str | None = None) -> Language:
+    """The module of a language; with `compiler`, where the language has several, built by that one.
+
+    Raises UsageError for a name that is not in the table.
+    """
     if name not in LANGUAGES:
         raise UsageError(f"expected a language of {', '.join(LANGUAGES)}; found {name!r}")
-    return cast(Language, importlib.import_module(LANGUAGES[name]))
+    module = importlib.import_module(LANGUAGES[name])
+    known: dict[str, str] = getattr(module, "COMPILERS", {})
+    if compiler is None or not known:
+        return cast(Language, module)
+    if compiler not in known:
+        raise UsageError(f"expected a compiler of {', '.join(known)}; found {compiler!r}")
+    return WithCompiler(module, compiler)

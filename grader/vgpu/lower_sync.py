@@ -353,7 +353,7 @@ def _argument(lo: Lowering, o: Operand) -> V:
 
 
 def call(lo: Lowering, i: Instruction) -> None:
-    """Calls the runtime serves: printf, assert, malloc and free, mathematics by name."""
+    """Calls the runtime serves: printf, assert, malloc and free."""
     from grader.vgpu.lower_memory import _row_write
 
     name = served_target(i)
@@ -372,29 +372,7 @@ def call(lo: Lowering, i: Instruction) -> None:
         put_bytes(lo, 0, lo.e.resize(args[0], "i64"))
         lo.runtime(f"rt_{name}", lo.site(i, name), lo.active(i))
         out = get_bytes(lo, SECOND, "i64") if name == "malloc" else None
-    elif name.startswith("vg_"):
-        out = _mathematics(lo, name, results, args)
     else:
         raise Unsupported(f"call of {name}")
     if results and out is not None and isinstance(results[0], Sym):
         _row_write(lo, i, results[0].name, 0, out)
-
-
-def _mathematics(lo: Lowering, name: str, results: tuple[Operand, ...], args: list[V]) -> V | None:
-    """A scalar function of the runtime applied to every lane."""
-    e = lo.e
-    if not results or not isinstance(results[0], Sym):
-        raise Unsupported(f"call of {name} without a result")
-    n = _param_variable(lo, results[0].name).size_bytes
-    kinds = {4: "float", 8: "double"}
-    if n not in kinds or any(a.t not in ("i32", "i64") for a in args) or len(args) > 3:
-        raise Unsupported(f"call of {name}")
-    t = kinds[n]
-    e.declare(name, f"{t} (" + ", ".join(kinds[4 if a.t == "i32" else 8] for a in args) + ")")
-    for k, a in enumerate(args):
-        put_bytes(lo, 512 * (k + 1), a)
-    mapper = f"rt_map{len(args)}_{'f' if n == 4 else 'd'}"
-    e.declare(mapper, "void (ptr, ptr)")
-    e.do(f"call void @{mapper}(ptr %w, ptr @{name})")
-    v = get_bytes(lo, 0, INT_OF_BYTES[n])
-    return lo.with_shadow(v, *args)

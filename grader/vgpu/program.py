@@ -30,7 +30,6 @@ WARP_SYNC = {"shfl", "vote", "match", "redux", "mma", "wmma", "ldmatrix", "stmat
 LEAVES = {"ret", "exit", "trap", "bra", "brx", "call", "brkpt"}
 # Functions the runtime serves itself: a call to one is an ordinary instruction.
 SERVED = {"vprintf", "__assertfail", "malloc", "free", "memcpy", "memset"}
-SERVED_PREFIX = "vg_"
 
 PURE = {
     "mov", "add", "sub", "mul", "mad", "fma", "div", "rem", "min", "max", "abs", "neg", "and",
@@ -67,7 +66,7 @@ def is_warp_sync(i: Instruction) -> bool:
 
 def served(name: str) -> bool:
     """Whether the runtime serves calls to this function."""
-    return name in SERVED or name.startswith(SERVED_PREFIX)
+    return name in SERVED
 
 
 @dataclass(slots=True)

@@ -1,41 +1,6 @@
-// The mathematical functions of CUDA: float by functions of the virtual GPU (names vg_..._p, within
-// the errors NVIDIA documents), double by the series below.
+// The mathematical functions of CUDA. float uses PTX's approximate instructions where the virtual GPU
+// rounds those correctly, and double elsewhere; double uses the series below.
 #pragma once
-
-namespace grade {
-template <bool, class T> struct when {};
-template <class T> struct when<true, T> { typedef T type; };
-template <class T> struct kind { static constexpr int value = 0; };
-#define GRADE_KIND(T, k) template <> struct kind<T> { static constexpr int value = k; };
-GRADE_KIND(bool, 1) GRADE_KIND(char, 1) GRADE_KIND(signed char, 1) GRADE_KIND(unsigned char, 1)
-GRADE_KIND(short, 1) GRADE_KIND(unsigned short, 1) GRADE_KIND(int, 1) GRADE_KIND(unsigned, 1)
-GRADE_KIND(long, 1) GRADE_KIND(unsigned long, 1) GRADE_KIND(long long, 1)
-GRADE_KIND(unsigned long long, 1) GRADE_KIND(float, 2) GRADE_KIND(double, 3)
-#undef GRADE_KIND
-// Whether T is an integer, and whether a call with A and B mixes types that only double holds.
-template <class T> constexpr bool whole = kind<T>::value == 1;
-template <class A, class B>
-constexpr bool mixed = kind<A>::value && kind<B>::value &&
-                       !(kind<A>::value == kind<B>::value && kind<A>::value > 1);
-}  // namespace grade
-
-#define GRADE_SERVED1(name)                                              \
-  extern "C" __device__ __attribute__((const)) float vg_##name##f_p(float); \
-  GRADE_DEVICE float name##f(float x) { return vg_##name##f_p(x); }
-#define GRADE_SERVED2(name)                                                     \
-  extern "C" __device__ __attribute__((const)) float vg_##name##f_p(float, float); \
-  GRADE_DEVICE float name##f(float x, float y) { return vg_##name##f_p(x, y); }
-GRADE_SERVED1(exp) GRADE_SERVED1(exp2) GRADE_SERVED1(exp10) GRADE_SERVED1(expm1)
-GRADE_SERVED1(log) GRADE_SERVED1(log2) GRADE_SERVED1(log10) GRADE_SERVED1(log1p)
-GRADE_SERVED1(sin) GRADE_SERVED1(cos) GRADE_SERVED1(tan)
-GRADE_SERVED1(sinpi) GRADE_SERVED1(cospi) GRADE_SERVED1(tanpi)
-GRADE_SERVED1(asin) GRADE_SERVED1(acos) GRADE_SERVED1(atan)
-GRADE_SERVED1(sinh) GRADE_SERVED1(cosh) GRADE_SERVED1(tanh)
-GRADE_SERVED1(asinh) GRADE_SERVED1(acosh) GRADE_SERVED1(atanh)
-GRADE_SERVED1(cbrt) GRADE_SERVED1(rsqrt)
-GRADE_SERVED2(atan2) GRADE_SERVED2(pow) GRADE_SERVED2(fmod)
-#undef GRADE_SERVED1
-#undef GRADE_SERVED2
 
 // ---- what one instruction does --------------------------------------------------------------
 
@@ -134,12 +99,18 @@ GRADE_DEVICE double exp10(double x) {
   double high = x * 2.302585092994045684;
   return grade_exp(high, fma(x, 2.302585092994045684, -high) + x * -2.1707562233822494e-16);
 }
-GRADE_DEVICE double log2(double x) {
-  int k;
-  double m = frexp(x, &k);
-  return x > 0 && x < grade_infinity() ? k + log(m) * 1.4426950408889634 : log(x);
+// log(x) / log(base), the factor as high + low.
+GRADE_DEVICE double grade_scaled_log(double x, double factor, double rest) {
+  double low, high = grade_log(x, &low), product = high * factor;
+  if (!(fabs(high) < grade_infinity())) return high;
+  return product + (fma(high, factor, -product) + fma(low, factor, high * rest));
 }
-GRADE_DEVICE double log10(double x) { return log(x) * 0.43429448190325182765; }
+GRADE_DEVICE double log2(double x) {
+  return grade_scaled_log(x, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56);
+}
+GRADE_DEVICE double log10(double x) {
+  return grade_scaled_log(x, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57);
+}
 GRADE_DEVICE double expm1(double x) {
   if (fabs(x) > 0.35) return exp(x) - 1;
   double sum = 0;
@@ -254,7 +225,10 @@ GRADE_DEVICE double asinh(double x) {
                           : log1p(a + a * a / (1 + sqrt(a * a + 1))), x);
 }
 GRADE_DEVICE double acosh(double x) { return log(x + sqrt((x - 1) * (x + 1))); }
-GRADE_DEVICE double atanh(double x) { return 0.5 * log1p(2 * x / (1 - x)); }
+GRADE_DEVICE double atanh(double x) {
+  double a = fabs(x);
+  return copysign(0.5 * log1p(2 * a / (1 - a)), x);
+}
 GRADE_DEVICE double rsqrt(double x) { return 1 / sqrt(x); }
 GRADE_DEVICE double cbrt(double x) {
   if (x == 0 || !(fabs(x) < grade_infinity())) return x;
@@ -363,13 +337,55 @@ GRADE_DEVICE double nextafter(double x, double y) {
   return __builtin_bit_cast(double, grade_bits(x) + ((x < y) == (x > 0) ? 1 : -1));
 }
 
-// ---- float, by way of double where the virtual GPU serves none ------------------------------
+// ---- float ----------------------------------------------------------------------------------
+
+#define GRADE_APPROXIMATE(name, instruction)                        \
+  GRADE_DEVICE float name(float x) {                                \
+    float r;                                                        \
+    asm(instruction ".approx.f32 %0, %1;" : "=f"(r) : "f"(x));      \
+    return r;                                                       \
+  }
+GRADE_APPROXIMATE(exp2f, "ex2") GRADE_APPROXIMATE(log2f, "lg2") GRADE_APPROXIMATE(sinf, "sin")
+GRADE_APPROXIMATE(cosf, "cos") GRADE_APPROXIMATE(tanhf, "tanh") GRADE_APPROXIMATE(rsqrtf, "rsqrt")
+#undef GRADE_APPROXIMATE
+// 2^(x log2 e): what rounding the product loses is put back as a factor.
+GRADE_DEVICE float expf(float x) {
+  float high = x * 1.44269504f, low = fmaf(x, 1.44269504f, -high) + x * 1.92596303e-8f;
+  float r = exp2f(high);
+  return fabsf(high) < 200 ? fmaf(r, low * 0.693147181f, r) : r;
+}
+GRADE_DEVICE float exp10f(float x) {
+  float high = x * 3.32192802f, low = fmaf(x, 3.32192802f, -high) + x * 7.05956975e-8f;
+  float r = exp2f(high);
+  return fabsf(high) < 200 ? fmaf(r, low * 0.693147181f, r) : r;
+}
+GRADE_DEVICE float logf(float x) {
+  float k = log2f(x), r = k * 0.693147181f;
+  return fabsf(k) < 200 ? fmaf(k, -1.90465421e-9f, r) : r;
+}
+GRADE_DEVICE float log10f(float x) { return log2f(x) * 0.301029996f; }
+GRADE_DEVICE float log1pf(float x) {
+  float u = 1 + x;
+  return u == 1 ? x : fabsf(u) < __builtin_huge_valf() ? logf(u) + (x - (u - 1)) / u : logf(u);
+}
+GRADE_DEVICE float tanf(float x) { return sinf(x) / cosf(x); }
+GRADE_DEVICE float sinpif(float x) {
+  float r = x - 2 * rintf(x * 0.5f);
+  return sinf(r * 3.14159265f);
+}
+GRADE_DEVICE float cospif(float x) {
+  float r = x - 2 * rintf(x * 0.5f);
+  return cosf(r * 3.14159265f);
+}
 
 #define GRADE_NARROW1(name) GRADE_DEVICE float name##f(float x) { return (float)name((double)x); }
 #define GRADE_NARROW2(name) \
   GRADE_DEVICE float name##f(float x, float y) { return (float)name((double)x, (double)y); }
 GRADE_NARROW1(erf) GRADE_NARROW1(erfc) GRADE_NARROW1(lgamma) GRADE_NARROW1(tgamma)
-GRADE_NARROW1(logb)
+GRADE_NARROW1(logb) GRADE_NARROW1(expm1) GRADE_NARROW1(asin) GRADE_NARROW1(acos)
+GRADE_NARROW1(atan) GRADE_NARROW1(sinh) GRADE_NARROW1(cosh) GRADE_NARROW1(asinh)
+GRADE_NARROW1(acosh) GRADE_NARROW1(atanh) GRADE_NARROW1(cbrt)
+GRADE_NARROW2(pow) GRADE_NARROW2(atan2) GRADE_NARROW2(fmod)
 GRADE_NARROW2(hypot) GRADE_NARROW2(fdim) GRADE_NARROW2(remainder)
 #undef GRADE_NARROW1
 #undef GRADE_NARROW2
@@ -404,18 +420,11 @@ GRADE_DEVICE float fdividef(float x, float y) { return x / y; }
 
 // ---- C++'s overloads ------------------------------------------------------------------------
 
-#define GRADE_OVERLOAD1(name)                                        \
-  GRADE_DEVICE float name(float x) { return name##f(x); }            \
-  template <class T>                                                 \
-  GRADE_DEVICE typename grade::when<grade::whole<T>, double>::type name(T x) { \
-    return name((double)x);                                          \
-  }
-#define GRADE_OVERLOAD2(name)                                        \
-  GRADE_DEVICE float name(float x, float y) { return name##f(x, y); } \
-  template <class A, class B>                                        \
-  GRADE_DEVICE typename grade::when<grade::mixed<A, B>, double>::type name(A x, B y) { \
-    return name((double)x, (double)y);                               \
-  }
+// For integers and mixed types see grade_overloads.h, which both compilers share.
+#define GRADE_OVERLOAD1(name) \
+  GRADE_DEVICE float name(float x) { return name##f(x); }
+#define GRADE_OVERLOAD2(name) \
+  GRADE_DEVICE float name(float x, float y) { return name##f(x, y); }
 GRADE_OVERLOAD1(exp) GRADE_OVERLOAD1(exp2) GRADE_OVERLOAD1(exp10) GRADE_OVERLOAD1(expm1)
 GRADE_OVERLOAD1(log) GRADE_OVERLOAD1(log2) GRADE_OVERLOAD1(log10) GRADE_OVERLOAD1(log1p)
 GRADE_OVERLOAD1(sin) GRADE_OVERLOAD1(cos) GRADE_OVERLOAD1(tan) GRADE_OVERLOAD1(asin)
@@ -431,6 +440,7 @@ GRADE_OVERLOAD2(remainder) GRADE_OVERLOAD2(nextafter)
 #undef GRADE_OVERLOAD1
 #undef GRADE_OVERLOAD2
 GRADE_DEVICE float pow(float x, int y) { return powf(x, (float)y); }
+GRADE_DEVICE double pow(double x, int y) { return pow(x, (double)y); }
 GRADE_DEVICE float fma(float x, float y, float z) { return fmaf(x, y, z); }
 GRADE_DEVICE float ldexp(float x, int n) { return ldexpf(x, n); }
 GRADE_DEVICE float scalbn(float x, int n) { return ldexpf(x, n); }
@@ -457,23 +467,24 @@ GRADE_BOTH long long llabs(long long x) { return abs(x); }
 GRADE_DEVICE float abs(float x) { return fabsf(x); }
 GRADE_DEVICE double abs(double x) { return fabs(x); }
 
-#define GRADE_EXTREMES(T)                                 \
-  GRADE_BOTH T min(T x, T y) { return y < x ? y : x; }    \
-  GRADE_BOTH T max(T x, T y) { return x < y ? y : x; }
-GRADE_EXTREMES(int) GRADE_EXTREMES(unsigned) GRADE_EXTREMES(long) GRADE_EXTREMES(unsigned long)
-GRADE_EXTREMES(long long) GRADE_EXTREMES(unsigned long long)
+// The pairs of types that CUDA has, and no others: min of a float and an int is ambiguous.
+#define GRADE_EXTREMES(A, B, T)                                       \
+  GRADE_BOTH T min(A x, B y) { return (T)y < (T)x ? (T)y : (T)x; }    \
+  GRADE_BOTH T max(A x, B y) { return (T)x < (T)y ? (T)y : (T)x; }
+#define GRADE_EXTREMES_OF(S, U) \
+  GRADE_EXTREMES(S, S, S) GRADE_EXTREMES(U, U, U) GRADE_EXTREMES(S, U, U) GRADE_EXTREMES(U, S, U)
+GRADE_EXTREMES_OF(int, unsigned)
+GRADE_EXTREMES_OF(long, unsigned long)
+GRADE_EXTREMES_OF(long long, unsigned long long)
+#undef GRADE_EXTREMES_OF
 #undef GRADE_EXTREMES
 GRADE_DEVICE float min(float x, float y) { return fminf(x, y); }
 GRADE_DEVICE float max(float x, float y) { return fmaxf(x, y); }
 GRADE_DEVICE double min(double x, double y) { return fmin(x, y); }
 GRADE_DEVICE double max(double x, double y) { return fmax(x, y); }
-#define GRADE_MIXED(name)                                                                     \
-  template <class A, class B>                                                                 \
-  GRADE_DEVICE typename grade::when<grade::kind<A>::value && grade::kind<B>::value,           \
-                                    decltype(A() + B())>::type name(A x, B y) {               \
-    return name((decltype(A() + B()))x, (decltype(A() + B()))y);                              \
-  }
-GRADE_MIXED(min) GRADE_MIXED(max)
-#undef GRADE_MIXED
+GRADE_DEVICE double min(float x, double y) { return fmin((double)x, y); }
+GRADE_DEVICE double max(float x, double y) { return fmax((double)x, y); }
+GRADE_DEVICE double min(double x, float y) { return fmin(x, (double)y); }
+GRADE_DEVICE double max(double x, float y) { return fmax(x, (double)y); }
 GRADE_DEVICE unsigned umin(unsigned x, unsigned y) { return min(x, y); }
 GRADE_DEVICE unsigned umax(unsigned x, unsigned y) { return max(x, y); }

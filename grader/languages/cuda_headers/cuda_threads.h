@@ -1,6 +1,12 @@
 // Barriers, fences, warp functions, clocks; __syncthreads itself is known to clang.
 #pragma once
 
+namespace grade {
+template <bool, class T> struct when {};
+template <class T> struct when<true, T> { typedef T type; };
+template <class T> constexpr bool exchanged = __is_arithmetic(T) || __is_enum(T);
+}  // namespace grade
+
 #define GRADE_VOTE(name, instruction)                                                           \
   GRADE_DEVICE __attribute__((convergent)) int name(int p) {                                    \
     int r;                                                                                      \
@@ -46,16 +52,16 @@ GRADE_DEVICE __attribute__((convergent)) int __uni_sync(unsigned mask, int p) {
   }                                                                                               \
   template <class T>                                                                              \
   GRADE_DEVICE __attribute__((convergent))                                                        \
-  typename grade::when<(grade::kind<T>::value != 0) && sizeof(T) <= 4, T>::type                   \
+  typename grade::when<grade::exchanged<T> && sizeof(T) <= 4, T>::type                   \
   name(unsigned mask, T v, int by, int width = 32) {                                              \
-    if constexpr (grade::kind<T>::value == 2)                                                     \
+    if constexpr (__is_floating_point(T))                                                     \
       return __builtin_bit_cast(T, grade_##name(mask, __builtin_bit_cast(int, v), by, width));    \
     else                                                                                          \
       return (T)grade_##name(mask, (int)v, by, width);                                            \
   }                                                                                               \
   template <class T>                                                                              \
   GRADE_DEVICE __attribute__((convergent))                                                        \
-  typename grade::when<(grade::kind<T>::value != 0) && sizeof(T) == 8, T>::type                   \
+  typename grade::when<grade::exchanged<T> && sizeof(T) == 8, T>::type                   \
   name(unsigned mask, T v, int by, int width = 32) {                                              \
     long long bits = __builtin_bit_cast(long long, v);                                            \
     unsigned low = (unsigned)grade_##name(mask, (int)bits, by, width);                            \

@@ -130,25 +130,7 @@ u32 rt_envreg(Warp *w, u32 which) {
   return which == 2 ? (u32)a : (u32)(a >> 32);
 }
 
-/* -- scalar functions over 32 lanes -------------------------------------------------------------- */
-
-#define ROW(T, k) ((T *)((u8 *)w->scratch + 512 * (k)))
-void rt_map1_f(Warp *w, float (*f)(float)) {
-  for (u32 l = 0; l < LANES; l++) ROW(float, 0)[l] = f(ROW(float, 1)[l]);
-}
-void rt_map2_f(Warp *w, float (*f)(float, float)) {
-  for (u32 l = 0; l < LANES; l++) ROW(float, 0)[l] = f(ROW(float, 1)[l], ROW(float, 2)[l]);
-}
-void rt_map3_f(Warp *w, float (*f)(float, float, float)) {
-  for (u32 l = 0; l < LANES; l++)
-    ROW(float, 0)[l] = f(ROW(float, 1)[l], ROW(float, 2)[l], ROW(float, 3)[l]);
-}
-void rt_map1_d(Warp *w, double (*f)(double)) {
-  for (u32 l = 0; l < LANES; l++) ROW(double, 0)[l] = f(ROW(double, 1)[l]);
-}
-void rt_map2_d(Warp *w, double (*f)(double, double)) {
-  for (u32 l = 0; l < LANES; l++) ROW(double, 0)[l] = f(ROW(double, 1)[l], ROW(double, 2)[l]);
-}
+/* -- functions over 32 lanes --------------------------------------------------------------------- */
 
 float vg_fma_f32(float, float, float, int);
 double vg_fma_f64(double, double, double, int);
