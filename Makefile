@@ -32,8 +32,9 @@ demo: .venv/installed ## grade the shipped example submission and print its repo
 test: .venv/installed-test ## run the quick tests
 	$(BIN)/python -m pytest -n $(JOBS) -m 'not slow' $(TESTS)
 
-test-all: .venv/installed-test ## run every test, the slow ones too
+test-all: .venv/installed-test ## run every test, the slow ones too, and verify every assignment
 	$(BIN)/python -m pytest -n $(JOBS) $(TESTS)
+	$(BIN)/grade verify
 
 lint: .venv/installed-test ## what CI lints
 	$(BIN)/ruff check .
