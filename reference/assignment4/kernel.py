@@ -8,8 +8,9 @@ BLOCK_Y = 4
 
 
 @triton.jit
-def broadcast_add(column_ptr, row_ptr, grid_ptr, rows, cols, BLOCK_X: tl.constexpr,
-                  BLOCK_Y: tl.constexpr):
+def broadcast_add(
+    column_ptr, row_ptr, grid_ptr, rows, cols, BLOCK_X: tl.constexpr, BLOCK_Y: tl.constexpr
+):
     c = tl.program_id(0) * BLOCK_X + tl.arange(0, BLOCK_X)
     r = tl.program_id(1) * BLOCK_Y + tl.arange(0, BLOCK_Y)
     column = tl.load(column_ptr + r, mask=r < rows)
@@ -19,8 +20,9 @@ def broadcast_add(column_ptr, row_ptr, grid_ptr, rows, cols, BLOCK_X: tl.constex
 
 
 @triton.jit
-def bias_relu(x_ptr, bias_ptr, y_ptr, rows, cols, stride, BLOCK_X: tl.constexpr,
-              BLOCK_Y: tl.constexpr):
+def bias_relu(
+    x_ptr, bias_ptr, y_ptr, rows, cols, stride, BLOCK_X: tl.constexpr, BLOCK_Y: tl.constexpr
+):
     c = tl.program_id(0) * BLOCK_X + tl.arange(0, BLOCK_X)
     r = tl.program_id(1) * BLOCK_Y + tl.arange(0, BLOCK_Y)
     mask = (r[:, None] < rows) & (c[None, :] < cols)

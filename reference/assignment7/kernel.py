@@ -9,8 +9,9 @@ TILE_K = 32
 
 
 @triton.jit
-def matmul(a_ptr, b_ptr, c_ptr, m, n, k, TILE_M: tl.constexpr, TILE_N: tl.constexpr,
-           TILE_K: tl.constexpr):
+def matmul(
+    a_ptr, b_ptr, c_ptr, m, n, k, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr
+):
     rows = tl.program_id(1) * TILE_M + tl.arange(0, TILE_M)
     cols = tl.program_id(0) * TILE_N + tl.arange(0, TILE_N)
     total = tl.zeros((TILE_M, TILE_N), tl.float32)

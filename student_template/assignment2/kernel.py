@@ -1,6 +1,6 @@
 """Assignment 2, Triton: y[i] = a * x[i] + y[i] for every i below n, by any number of programs.
 
-    grade submit assignment2
+grade submit assignment2
 """
 
 import triton

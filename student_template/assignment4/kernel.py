@@ -14,14 +14,16 @@ BLOCK_Y = 4
 
 
 @triton.jit
-def broadcast_add(column_ptr, row_ptr, grid_ptr, rows, cols, BLOCK_X: tl.constexpr,
-                  BLOCK_Y: tl.constexpr):
+def broadcast_add(
+    column_ptr, row_ptr, grid_ptr, rows, cols, BLOCK_X: tl.constexpr, BLOCK_Y: tl.constexpr
+):
     # grid[r][c] = column[r] + row[c]
     pass
 
 
 @triton.jit
-def bias_relu(x_ptr, bias_ptr, y_ptr, rows, cols, stride, BLOCK_X: tl.constexpr,
-              BLOCK_Y: tl.constexpr):
+def bias_relu(
+    x_ptr, bias_ptr, y_ptr, rows, cols, stride, BLOCK_X: tl.constexpr, BLOCK_Y: tl.constexpr
+):
     # y[r][c] = max(x[r][c] + bias[c], 0)
     pass

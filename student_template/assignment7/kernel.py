@@ -15,7 +15,8 @@ TILE_K = 32
 
 
 @triton.jit
-def matmul(a_ptr, b_ptr, c_ptr, m, n, k, TILE_M: tl.constexpr, TILE_N: tl.constexpr,
-           TILE_K: tl.constexpr):
+def matmul(
+    a_ptr, b_ptr, c_ptr, m, n, k, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr
+):
     # For each pair of tiles along k: load them, multiply, add.
     pass
