@@ -54,7 +54,7 @@ def test_every_attack_as_an_ordinary_user(home):
     os.chown(home, NOBODY, NOBODY)
     words = [
         *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
-        *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-x"),
+        *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-x", "-m", "not slow"),
         *("--basetemp", str(home / "tests"), str(HERE / "test_break_out.py")),
     ]
     script = "\n".join(["set -e", *lines, 'exec "$@"'])
