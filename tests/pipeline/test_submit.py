@@ -166,7 +166,8 @@ def test_refused_is_a_result_with_one_clear_paragraph(
     assert result["verdict"] == "refused"
     assert result["score"]["points"] == 0
     assert result["reason"]
-    assert " ".join(result["reason"].split()) in " ".join(done.stdout.split())
+    # A path longer than a line is broken: compare without white space.
+    assert "".join(result["reason"].split()) in "".join(done.stdout.split())
     assert "Next:" in done.stdout
 
 
