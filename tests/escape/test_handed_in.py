@@ -182,6 +182,13 @@ def command(path, out, *flags, cwd=None):
     )
 
 
+# An annotation of ours: properties without a bare colon or comma, then the message.
+OURS = re.compile(
+    r"::(error|warning|notice) (file|line|endLine|col|endColumn|title)=[^:,]*"
+    r"(,(line|endLine|col|endColumn|title)=[^:,]*)*::"
+)
+
+
 class _Tags(HTMLParser):
     """Every element and attribute of a page, and the text of its scripts."""
 
@@ -198,10 +205,23 @@ def look_at(text, html):
     for char in text:
         kind = unicodedata.category(char)
         assert char in "\n\t" or kind not in ("Cc", "Cf"), f"{char!r} is shown"
+    stopped = ""
     for line in text.splitlines():
-        # The two forms in which a workflow's runner takes a line as a command.
+        # The two forms in which a workflow's runner takes a line as a command. Between
+        # stop-commands and its token it takes none; outside it may see our own alone.
+        if stopped:
+            stopped = "" if line == f"::{stopped}::" else stopped
+            continue
+        if found := re.fullmatch(r"::stop-commands::([0-9a-f]{32})", line):
+            stopped = found[1]
+            continue
+        if OURS.match(line):
+            assert "0wned" not in line.partition("::")[2].partition("::")[0]
+            assert not line.startswith("::error file=a::0wned")
+            continue
         assert not re.match(r"\s*::[a-z]", line), line
         assert "##[" not in line
+    assert not stopped, "commands were never allowed again"
     if html:
         page = _Tags()
         page.feed(html)
