@@ -135,8 +135,11 @@ def _checked(reply: tuple[Any, ...]) -> Any:
 
 
 def _text(size_of: Any, fetch: Any, program: Any) -> str:
-    """A text that NVRTC fills into a buffer of ours, less its closing NUL."""
-    buffer = b" " * _checked(size_of(program))
+    """A text that NVRTC fills into a buffer of ours, less its closing NUL.
+
+    The buffer is a bytearray: Python shares one object among all equal one-byte `bytes`, and an
+    empty log is one byte, which NVRTC writes.
+    """
+    buffer = bytearray(_checked(size_of(program)))
     _checked(fetch(program, buffer))
-    text: bytes = buffer.rstrip(b"\0 ")
-    return text.decode(errors="replace")
+    return buffer.rstrip(b"\0").decode(errors="replace")
