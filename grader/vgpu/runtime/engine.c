@@ -9,7 +9,10 @@ void rt_uninitialised(Warp *w, u32 mask, u32 site);
 
 #include "schedule.c"
 
+#include "access.c"
 #include "memory.c"
+#include "atomics.c"
+#include "copies.c"
 #include "shadow.c"
 #include "warp.c"
 #include "builtin.c"
