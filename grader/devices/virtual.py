@@ -1,36 +1,26 @@
 """The virtual GPU as a device: cases of an artefact run in sandboxed children.
 
-`run` spreads works over child processes and checks what comes back; `virtual_child.py` is what a
-child does.
+`run` spreads works over child processes; `exchange.py` words the questions and checks the answers,
+`virtual_child.py` is what a child does.
 A child gets PTX and the inputs of its cases; what is expected of the outputs stays in the parent.
 """
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
-from pydantic import Field, ValidationError
-
 from grader import cache, sandbox
+from grader.devices import exchange
 from grader.errors import InternalError, NotGradableError
-from grader.result import Fault, LineMetrics, Metrics, Record, Timing
-from grader.run import Ended, Run, Work
+from grader.run import Run, Work
 
 NAME = "virtual"
 
 NATIVE = "native"
 """The part of the cache that holds native code; the engine reads it under this name."""
-
-MODEL = "A100"
-"""The GPU whose public figures the modelled time rests on (docs/cost-model.md)."""
-
-PRINTED_CHARACTERS = 1 << 16
-"""Of what a kernel prints, this much is kept of a case."""
 
 SHARE_LIMITS = sandbox.Limits(wall_seconds=300.0, cpu_seconds=300.0)
 """The net under the instruction budget, which ends every loop long before."""
@@ -45,27 +35,6 @@ def missing() -> str | None:
     if reply.header is not None and reply.header.get("sum") == 3:
         return None
     return reply.error or reply.exit.detail or f"the probe ended with {reply.exit.cause}"
-
-
-class _Answer(Record):
-    """What a child says of one work; the outputs and written bits are blobs beside it."""
-
-    work: int
-    ended: Ended
-    reason: str
-    faults: tuple[Fault, ...] = Field(max_length=1000)
-    counts: dict[str, float]
-    nanoseconds: float = Field(ge=0, allow_inf_nan=False)
-    bound: str = Field(max_length=40)
-    parts: dict[str, float]
-    roof: tuple[float, float]
-    lines: tuple[LineMetrics, ...] = Field(max_length=20_000)
-    printed: str = Field(max_length=PRINTED_CHARACTERS)
-    outputs: tuple[str, ...]
-    seconds: float
-
-
-# ---- the parent --------------------------------------------------------------------------------
 
 
 def run(
@@ -111,11 +80,13 @@ def _shares(works: Sequence[Work], jobs: int) -> list[list[int]]:
 def _run_share(
     works: Sequence[Work], share: Sequence[int], *, alone: bool = False
 ) -> dict[int, Run]:
-    request, blobs = _request(works, share)
+    request, blobs = exchange.request(works, share)
     reply = _call("grader.devices.virtual_child:run_job", request, blobs)
     if reply.exit.cause == "refused":
         raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
-    found = dict(_outcome(works, share, frame.header, list(frame.blobs)) for frame in reply.frames)
+    found = dict(
+        exchange.outcome(works, share, frame.header, list(frame.blobs)) for frame in reply.frames
+    )
     if reply.header is not None:
         _keep(works, share, reply.header.get("fresh"), reply.blobs)
     if reply.header is None and alone:
@@ -165,7 +136,7 @@ def _keep(works: Sequence[Work], share: Sequence[int], keys: Any, blobs: Sequenc
     from grader.vgpu import native
 
     allowed = {
-        native.key(_digest(launch.ptx), launch.entry, shadow)
+        native.key(exchange.digest(launch.ptx), launch.entry, shadow)
         for i in share
         for launch in works[i].launches
         for shadow in (False, True)
@@ -173,105 +144,3 @@ def _keep(works: Sequence[Work], share: Sequence[int], keys: Any, blobs: Sequenc
     for name, data in zip(keys, blobs, strict=False):
         if name in allowed:
             cache.write(NATIVE, name, data)
-
-
-def _request(works: Sequence[Work], share: Sequence[int]) -> tuple[dict[str, Any], list[bytes]]:
-    """The request of a share; equal PTX texts and the inputs of a case are sent once."""
-    blobs: list[bytes] = []
-    places: dict[tuple[str, str], int] = {}
-
-    def put(key: tuple[str, str], data: bytes) -> int:
-        if key not in places:
-            places[key] = len(blobs)
-            blobs.append(data)
-        return places[key]
-
-    asked = []
-    for i in share:
-        work = works[i]
-        asked.append(
-            {
-                "work": i,
-                "case": work.case,
-                "large": work.large,
-                "values": work.values,
-                "checks": work.checks,
-                "fuel": work.fuel,
-                "order": work.order,
-                "buffers": [
-                    {
-                        "name": b.name,
-                        "role": b.role,
-                        "dtype": b.dtype,
-                        "shape": b.shape,
-                        "blob": None
-                        if b.initial is None
-                        else put((work.case, b.name), b.initial.tobytes()),
-                    }
-                    for b in work.inputs.buffers
-                ],
-                "launches": [
-                    launch.model_dump()
-                    | {"ptx": put(("", _digest(launch.ptx)), launch.ptx.encode())}
-                    for launch in work.launches
-                ],
-            }
-        )
-    return {"works": asked, "printed_characters": PRINTED_CHARACTERS}, blobs
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _outcome(
-    works: Sequence[Work], share: Sequence[int], header: dict[str, Any], blobs: list[bytes]
-) -> tuple[int, Run]:
-    """Check one answer against what was asked. Raises InternalError."""
-    try:
-        answer = _Answer.model_validate(header)
-    except ValidationError as error:
-        raise InternalError(f"a run child sent a malformed answer: {error}") from None
-    if answer.work not in share:
-        raise InternalError("a run child answered a question nobody asked")
-    work = works[answer.work]
-    wanted = [b for b in work.inputs.buffers if b.role in ("output", "inout")]
-    names = [b.name for b in wanted] if work.values and answer.ended == "finished" else []
-    if answer.ended == "unsupported" and not answer.outputs:
-        names = []  # nothing ran: the PTX could not be read
-    if list(answer.outputs) != names or len(blobs) != 2 * len(names):
-        raise InternalError("a run child sent other outputs than were asked for")
-    outputs, written = {}, {}
-    for buffer, data, bits in zip(wanted, blobs[::2], blobs[1::2], strict=False):
-        count = int(np.prod(buffer.shape))
-        if len(data) != count * np.dtype(buffer.dtype).itemsize or len(bits) != (count + 7) // 8:
-            raise InternalError(f"a run child sent {buffer.name} with another size")
-        outputs[buffer.name] = np.frombuffer(data, buffer.dtype).reshape(buffer.shape)
-        flags = np.unpackbits(np.frombuffer(bits, np.uint8), count=count)
-        written[buffer.name] = flags.astype(bool).reshape(buffer.shape)
-    return answer.work, Run(
-        ended=answer.ended,
-        reason=answer.reason,
-        faults=answer.faults,
-        metrics=Metrics(counts=answer.counts, lines=answer.lines),
-        timing=_timing(answer),
-        printed=answer.printed,
-        outputs=outputs,
-        written=written,
-        seconds=answer.seconds,
-    )
-
-
-def _timing(answer: _Answer) -> Timing | None:
-    """The modelled time of a work; None where nothing was launched."""
-    if not answer.nanoseconds:
-        return None
-    return Timing(
-        source="modelled",
-        device=MODEL,
-        nanoseconds=answer.nanoseconds,
-        bound=answer.bound,
-        detail=answer.parts,
-        dram_bytes_per_second=answer.roof[0],
-        flops_per_second=answer.roof[1],
-    )

@@ -15,7 +15,7 @@ import numpy as np
 from grader import cases, expressions, judge, parameters, verdict
 from grader.assignment_schema import Assignment, Case
 from grader.cases import Inputs
-from grader.devices import virtual
+from grader.devices import exchange, virtual
 from grader.programs import build as building
 from grader.programs import run as running
 from grader.programs.build import Built
@@ -89,10 +89,10 @@ def _case(task: Task, built: Built, file: str, case: Case, data: Inputs) -> Case
         reason=answer.stopped_reason,
         faults=tuple(faults),
         metrics=Metrics(counts=answer.counts, lines=answer.lines),
-        timing=Timing(source="modelled", device=virtual.MODEL, nanoseconds=answer.kernel_ns)
+        timing=Timing(source="modelled", device=exchange.MODEL, nanoseconds=answer.kernel_ns)
         if answer.kernel_ns
         else None,
-        printed=(outcome.stdout + outcome.stderr)[: virtual.PRINTED_CHARACTERS],
+        printed=(outcome.stdout + outcome.stderr)[: exchange.PRINTED_CHARACTERS],
         outputs=outputs,
         written=written,
         seconds=answer.host_seconds,

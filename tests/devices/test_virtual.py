@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.assignment import load
-from grader.devices import virtual
+from grader.devices import exchange, virtual
 from grader.errors import InternalError
 from grader.languages import Artefact, Variant
 from grader.run import Task, Work, plan
@@ -68,7 +68,7 @@ def test_shares_keep_a_case_together_and_lose_none(works: list[Work]) -> None:
 
 def test_equal_bytes_are_sent_once(works: list[Work]) -> None:
     share = [i for i, work in enumerate(works) if work.case == "a thousand"]
-    _, blobs = virtual._request(works, share)
+    _, blobs = exchange.request(works, share)
     assert len(blobs) == 4  # A, B and two PTX texts for two builds
 
 
@@ -95,7 +95,7 @@ def answer(works: list[Work], **more: Any) -> tuple[dict[str, Any], list[bytes]]
 
 def test_a_good_answer_becomes_a_run(works: list[Work]) -> None:
     header, blobs = answer(works)
-    number, run = virtual._outcome(works, [header["work"]], header, blobs)
+    number, run = exchange.outcome(works, [header["work"]], header, blobs)
     assert number == header["work"]
     assert run.outputs["C"].shape == (1000,)
     assert not run.written["C"].any()
@@ -121,7 +121,7 @@ def test_a_good_answer_becomes_a_run(works: list[Work]) -> None:
 def test_a_malformed_answer_is_an_error_of_ours(works: list[Work], change: dict[str, Any]) -> None:
     header, blobs = answer(works, **change)
     with pytest.raises(InternalError):
-        virtual._outcome(works, list(range(len(works))), header, blobs)
+        exchange.outcome(works, list(range(len(works))), header, blobs)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_outputs_of_another_size_are_an_error_of_ours(
 ) -> None:
     header, _ = answer(works)
     with pytest.raises(InternalError):
-        virtual._outcome(works, list(range(len(works))), header, blobs)
+        exchange.outcome(works, list(range(len(works))), header, blobs)
 
 
 def test_a_large_case_is_not_run_once_a_small_one_used_up_its_budget(
