@@ -403,6 +403,3 @@ def _int_to_int(lo: Lowering, i: Instruction, dt: str, st: str, a: V) -> V:
             v = e.intrinsic("umin", wide, v, e.const(wide, most))
         return e.resize(v, t)
     return e.resize(a, t, signed(st))
-
-
-__all__ = ["ELEMENT", "Reg"]

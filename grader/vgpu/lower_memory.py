@@ -415,6 +415,3 @@ def nothing(lo: Lowering, i: Instruction) -> None:
 def createpolicy(lo: Lowering, i: Instruction) -> None:
     """`createpolicy`: a cache policy is a number nobody looks into."""
     lo.set(i.operands[0], V("i64", "0", True), i)
-
-
-__all__ = ["Pair"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from grader.vgpu import lower_arith as a
+from grader.vgpu import lower_bits as b
+from grader.vgpu import lower_compare as q
 from grader.vgpu import lower_convert as c
 from grader.vgpu import lower_memory as m
 from grader.vgpu import lower_sync as s
@@ -18,12 +20,12 @@ OPCODES: dict[str, OpFunction] = {
     "rcp": a.unary_float, "sqrt": a.unary_float, "rsqrt": a.unary_float, "ex2": a.unary_float,
     "lg2": a.unary_float, "sin": a.unary_float, "cos": a.unary_float, "tanh": a.unary_float,
     "testp": a.testp, "copysign": a.copysign,
-    "and": a.logic, "or": a.logic, "xor": a.logic, "not": a.logic, "cnot": a.logic,
-    "lop3": a.lop3, "shl": a.shift, "shr": a.shift, "shf": a.funnel,
-    "popc": a.count_bits, "clz": a.count_bits, "brev": a.count_bits, "bfind": a.bfind,
-    "bfe": a.bfe, "bfi": a.bfi, "bmsk": a.bmsk, "prmt": a.prmt, "fns": a.fns, "sad": a.sad,
-    "dp4a": a.dot, "dp2a": a.dot, "vabsdiff4": a.video,
-    "setp": a.setp, "set": a.set_, "selp": a.selp, "slct": a.slct,
+    "and": b.logic, "or": b.logic, "xor": b.logic, "not": b.logic, "cnot": b.logic,
+    "lop3": b.lop3, "shl": b.shift, "shr": b.shift, "shf": b.funnel,
+    "popc": b.count_bits, "clz": b.count_bits, "brev": b.count_bits, "bfind": b.bfind,
+    "bfe": b.bfe, "bfi": b.bfi, "bmsk": b.bmsk, "prmt": b.prmt, "fns": b.fns, "sad": b.sad,
+    "dp4a": b.dot, "dp2a": b.dot, "vabsdiff4": b.video,
+    "setp": q.setp, "set": q.set_, "selp": q.selp, "slct": q.slct,
     "mov": c.mov, "cvt": c.cvt, "cvta": c.cvta, "isspacep": c.isspacep, "mapa": c.mapa,
     "ld": m.ld, "ldu": m.ld, "st": m.st, "atom": m.atom, "red": m.atom, "cp": m.cp,
     "prefetch": m.nothing, "prefetchu": m.nothing, "discard": m.nothing,
