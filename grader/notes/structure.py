@@ -16,6 +16,7 @@ from typing import Any
 from grader.result import CodeLine, Structure
 from grader.vgpu import program as programs
 from grader.vgpu import ptx as text
+from grader.vgpu.parse import parse
 from grader.vgpu.program import Block, Body, defs_uses
 from grader.vgpu.ptx import Addr, Imm, Instruction, Ptx, Reg, Sym, Vec
 
@@ -33,7 +34,7 @@ def analyse_ptx(ptx: str, entry: str, name: str, element_bytes: int = ELEMENT_BY
 
     Raises ptx.PtxError for malformed text, KeyError for a kernel it does not have.
     """
-    module = text.parse(ptx)
+    module = parse(ptx)
     body = programs.build(module, entry).bodies[entry]
     return _Analysis(module, body, element_bytes).structure(name)
 

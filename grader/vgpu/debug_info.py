@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.vgpu.ptx import Ptx, PtxError, parse_int
+from grader.vgpu.ptx import Ptx, PtxError
+from grader.vgpu.ptx_tokens import parse_int
 
 # DWARF 4, figures 18-20: tags, attributes, forms and operations that are read here.
 ARRAY, STRUCT, TYPEDEF, SUBRANGE, VARIABLE = 0x01, 0x13, 0x16, 0x21, 0x34

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 
 from grader.vgpu import layout as L
 from grader.vgpu import lower_calls as calls
-from grader.vgpu.debug_info import local_variables
+from grader.vgpu import lower_control as control
 from grader.vgpu.emit import BITS, INT_OF_BYTES, INT_OF_FLOAT, Emitter, Shadow, V
+from grader.vgpu.frame import Frame
+from grader.vgpu.lower_values import immediate, special
 from grader.vgpu.program import (
     UNIFORM_SPECIAL,
     Block,
     Body,
     Program,
     Unsupported,
-    is_barrier,
     is_warp_sync,
-    registers_of,
 )
 from grader.vgpu.ptx import (
     TYPE_BYTES,
@@ -31,13 +31,11 @@ from grader.vgpu.ptx import (
     Loc,
     NotReg,
     Operand,
-    Pair,
     Ptx,
     Reg,
     Sink,
     Sym,
     Variable,
-    Vec,
 )
 
 CHUNK_INSTRUCTIONS = 400
@@ -93,139 +91,26 @@ class Lowering:
         self.block: Block = program.blocks[0]
         self.values: dict[str, V] = {}
         self.dirty: set[str] = set()
-        self.slots: dict[tuple[str, str], int] = {}
-        self.shadow_slots: dict[tuple[str, str], int] = {}
-        self.param_slots: dict[tuple[str, str], int] = {}
-        self.next_slot = L.W_REGS
         self.variables = {name: k for k, name in enumerate(ptx.variables)}
-        self.shared: dict[str, tuple[int, Variable]] = {}
-        self.local: dict[str, tuple[int, Variable]] = {}
-        self.debug = local_variables(ptx)
-        self.pieces: dict[str, list[tuple[int, int, int]]] = {}
         self.mask = ""
         self.mask_vector = ""
         self.loc: Loc | None = None
         self.temp_labels = 0
-        self.zero_end = L.W_REGS
-        self.kernel_params: dict[str, int] = {}
         self.tables: dict[str, str] = {}
-        self.depth_slots: dict[str, int] = {}
-        self._layout()
-
-    # -- layout -------------------------------------------------------------------------------
-
-    def _layout(self) -> None:
-        """Place registers, parameters, shared arrays and local depots."""
-        offset = 0
-        for p in self.program.kernel.params:
-            size = p.size_bytes
-            offset = (offset + p.align - 1) // p.align * p.align
-            self.kernel_params[p.name] = offset
-            offset += size
-        # What may be read before it is written comes first and is cleared when a warp starts.
-        late: list[tuple[str, str, str, bool]] = []
-        for name, body in self.program.bodies.items():
-            needed = body.entry_live
-            for block in body.blocks:
-                needed |= block.live_out
-            for reg, bit in body.index.items():
-                if not needed >> bit & 1:
-                    continue
-                type_ = body.function.registers[reg]
-                early = bool(body.entry_live >> bit & 1)
-                item = (name, reg, type_, early)
-                if early:
-                    self._slot(*item[:3])
-                else:
-                    late.append(item)
-        self.zero_end = self.next_slot
-        for name, reg, type_, _early in late:
-            self._slot(name, reg, type_)
-        for name, body in self.program.bodies.items():
-            f = body.function
-            variables = list(f.variables.values())
-            if not f.entry:
-                variables += [*f.params, *f.returns]
-            for v in variables:
-                if v.space == "param":
-                    self.param_slots[name, v.name] = self._space((v.size_bytes + 3) // 4 * 128)
-                    if self.shadow:
-                        self.shadow_slots[name, v.name] = self._space(
-                            (v.size_bytes + 3) // 4 * 16, 16
-                        )
-                elif v.space == "local":
-                    self.local[v.name] = (L.array_offset(len(self.local)), v)
-                    self._split_depot(v, body.recursive)
-                elif v.space == "shared" and not v.extern:
-                    self.shared[v.name] = (L.array_offset(len(self.shared)), v)
-        words = 0
-        for body in self.program.bodies.values():
-            f = body.function
-            words = max(words, sum(calls.words(v) for v in f.params))
-            words = max(words, sum(calls.words(v) for v in f.returns))
-            if body.recursive:
-                self.depth_slots[f.name] = self._space(128)
-        self.argument_area = self._space(128 * max(words, 1))
-        self.argument_shadow = self._space(16 * max(words, 1)) if self.shadow else 0
-        externs = [v for v in self.ptx.variables.values() if v.space == "shared"]
-        for v in externs:
-            if v.extern or v.count == 0:
-                self.shared[v.name] = (L.array_offset(4000), v)
-            else:
-                self.shared[v.name] = (L.array_offset(len(self.shared)), v)
-
-    def _split_depot(self, depot: Variable, recursive: bool) -> None:
-        """Give each array of a depot a place of its own, where debug information knows them."""
-        if recursive:
-            return
-        for v in self.debug.get(depot.name, ()):
-            if v.offset + v.size > depot.size_bytes:
-                continue
-            at = L.array_offset(len(self.local))
-            key = f"{depot.name}+{v.offset}.{v.name}"
-            self.local[key] = (at, Variable(key, "local", "b8", depot.align, (v.size,)))
-            self.pieces.setdefault(depot.name, []).append((v.offset, v.size, at))
-
-    def local_offset(self, base: int, offset: int) -> int:
-        """Where byte `offset` of the depot at window offset `base` lies: in its array, if known."""
-        for depot, pieces in self.pieces.items():
-            if self.local[depot][0] != base:
-                continue
-            for start, size, at in pieces:
-                if start <= offset < start + size:
-                    return at + offset - start
-        return base + offset
+        self.frame = Frame(ptx, program, shadow)
 
     def stack_offset(self, name: str, offset: int) -> int | None:
         """The generic (%SP) or window (%SPL) address of a constant offset into the depot."""
         if name not in ("%SP", "%SPL") or self.body.recursive:
             return None
         depot = next(
-            (v.name for v in self.body.function.variables.values() if v.name in self.pieces), None
+            (v.name for v in self.body.function.variables.values() if v.name in self.frame.pieces),
+            None,
         )
         if depot is None:
             return None
-        at = self.local_offset(self.local[depot][0], offset)
+        at = self.frame.local_offset(self.frame.local[depot][0], offset)
         return at + (L.LOCAL_BASE if name == "%SP" else 0)
-
-    def _space(self, size: int, align: int = 64) -> int:
-        self.next_slot = (self.next_slot + align - 1) // align * align
-        at = self.next_slot
-        self.next_slot += size
-        return at
-
-    def _slot(self, function: str, reg: str, type_: str) -> None:
-        body = self.program.bodies[function]
-        if type_ == "pred":
-            self.slots[function, reg] = self._space(4, 4)
-        elif reg in body.invariant:
-            self.slots[function, reg] = self._space(8, 8)
-            return
-        else:
-            self.slots[function, reg] = self._space(TYPE_BYTES[type_] * 32)
-        if self.shadow:
-            n = 0 if type_ == "pred" else TYPE_BYTES[type_]
-            self.shadow_slots[function, reg] = self._space(4 * max(n, 1), 4 * max(n, 1))
 
     # -- sites --------------------------------------------------------------------------------
 
@@ -380,12 +265,12 @@ class Lowering:
         if v is not None:
             return v
         if name not in self.body.function.registers:
-            v = self.special(name)
+            v = special(self, name)
             if name in UNIFORM_SPECIAL or name.startswith(("%tid", "%laneid", "%lanemask")):
                 self.values[name] = v
             return v
         type_ = self.register_type(name)
-        slot = self.slots.get((self.body.function.name, name))
+        slot = self.frame.slots.get((self.body.function.name, name))
         pred = type_ == "pred"
         t = "i32" if pred else INT_OF_BYTES[TYPE_BYTES[type_]]
         if slot is None:
@@ -402,7 +287,7 @@ class Lowering:
         return v
 
     def _shadow_of(self, name: str, n: int) -> Shadow | None:
-        slot = self.shadow_slots.get((self.body.function.name, name))
+        slot = self.frame.shadow_slots.get((self.body.function.name, name))
         if slot is None:
             return None
         if n <= 1:
@@ -457,11 +342,11 @@ class Lowering:
         b = self.e.op(f"and <{n} x i32> {self.bytes_of(old.s, n)}, {inv}")
         return Shadow(self.e.op(f"or <{n} x i32> {a}, {b}"), n)
 
-    def _write_back(self) -> None:
+    def write_back(self) -> None:
         """Store what lives on into its slots, under the active mask."""
         f = self.body.function.name
         for name in sorted(self.dirty):
-            slot = self.slots.get((f, name))
+            slot = self.frame.slots.get((f, name))
             bit = self.body.index[name]
             if slot is None or not self.block.live_out >> bit & 1:
                 continue
@@ -493,7 +378,7 @@ class Lowering:
         return self.e.op(f"xor i32 {self.mask}, -1")
 
     def _write_shadow(self, name: str, v: V, n: int) -> None:
-        slot = self.shadow_slots.get((self.body.function.name, name))
+        slot = self.frame.shadow_slots.get((self.body.function.name, name))
         if slot is None:
             return
         old = V(v.t, "", False, self._shadow_of(name, n))
@@ -520,7 +405,7 @@ class Lowering:
                 raise Unsupported("predicate operand")
             return v if t == "pred" else self.bools(v)
         if isinstance(o, Imm):
-            return self.e.const(t, self.immediate(o, t))
+            return self.e.const(t, immediate(o, t))
         if isinstance(o, Reg):
             v = self.reg(o.name)
             if v.t == "pred":
@@ -555,99 +440,24 @@ class Lowering:
             n,
         )
 
-    @staticmethod
-    def immediate(o: Imm, t: str) -> int:
-        """Bits of a constant in the type an instruction wants."""
-        import struct
-
-        if o.kind == "int":
-            return o.bits
-        if o.kind == "f64" and t == "float":
-            value = struct.unpack("<d", struct.pack("<Q", o.bits))[0]
-            try:
-                return int(struct.unpack("<I", struct.pack("<f", value))[0])
-            except OverflowError:
-                return 0x7F800000 if value > 0 else 0xFF800000
-        if o.kind == "f32" and t == "double":
-            value = struct.unpack("<f", struct.pack("<I", o.bits))[0]
-            return int(struct.unpack("<Q", struct.pack("<d", value))[0])
-        return o.bits
-
     def symbol(self, o: Sym) -> int:
         """Address a symbol stands for: a window offset for shared and local, else generic."""
         name = o.name
         f = self.body.function
-        if name in f.variables or name in self.shared or name in self.local:
-            if name in self.shared:
-                return self.shared[name][0] + o.offset
-            if name in self.local:
-                return self.local[name][0] + o.offset
+        if name in f.variables or name in self.frame.shared or name in self.frame.local:
+            if name in self.frame.shared:
+                return self.frame.shared[name][0] + o.offset
+            if name in self.frame.local:
+                return self.frame.local[name][0] + o.offset
         if name in self.variables:
             return L.variable_address(self.variables[name]) + o.offset
-        if name in self.kernel_params and f.entry:
-            return self.kernel_params[name] + o.offset
+        if name in self.frame.kernel_params and f.entry:
+            return self.frame.kernel_params[name] + o.offset
         if name in self.program.bodies:
             return L.FUNCTION_BASE + self.program.bodies[name].first
         if name in self.ptx.functions:
             return L.FUNCTION_BASE + (1 << 24) + list(self.ptx.functions).index(name)
         raise Unsupported(f"unknown symbol {name}")
-
-    def special(self, name: str) -> V:
-        """A special register (PTX ISA chapter 10) as an i32 or i64 value."""
-        e = self.e
-        axis = {"x": 0, "y": 1, "z": 2}
-        base, _, part = name.partition(".")
-        if base in ("%tid", "%ctaid", "%ntid", "%nctaid") and part in axis:
-            k = axis[part]
-            if base == "%tid":
-                n = e.op(f"load <32 x i32>, ptr {self.ptr(L.W_TID + 128 * k)}, align 64")
-                return V("i32", n)
-            field_ = {"%ctaid": L.W_CTAID, "%ntid": L.W_NTID, "%nctaid": L.W_NCTAID}[base]
-            return V("i32", self.load_field(field_ + 4 * k, "i32"), True)
-        if base in ("%tid", "%ctaid", "%ntid", "%nctaid") and not part:
-            return self.special(f"{base}.x")
-        if name == "%laneid":
-            return V("i32", "<" + ", ".join(f"i32 {k}" for k in range(32)) + ">")
-        if base == "%lanemask_eq":
-            return V("i32", "<" + ", ".join(f"i32 {_s32(1 << k)}" for k in range(32)) + ">")
-        if base.startswith("%lanemask_"):
-            which = base[len("%lanemask_") :]
-            masks = {
-                "lt": [(1 << k) - 1 for k in range(32)],
-                "le": [(2 << k) - 1 for k in range(32)],
-                "gt": [0xFFFFFFFF & ~((2 << k) - 1) for k in range(32)],
-                "ge": [0xFFFFFFFF & ~((1 << k) - 1) for k in range(32)],
-            }.get(which)
-            if masks is not None:
-                return V("i32", "<" + ", ".join(f"i32 {_s32(m)}" for m in masks) + ">")
-        scalar = {
-            "%warpid": L.W_WARPID, "%nwarpid": L.W_NWARPS, "%smid": L.W_SMID,
-            "%dynamic_smem_size": L.W_DYNAMIC_SHARED, "%total_smem_size": L.W_DYNAMIC_SHARED,
-        }.get(name)  # fmt: skip
-        if scalar is not None:
-            return V("i32", self.load_field(scalar, "i32"), True)
-        if name in ("%clock", "%clock_hi"):
-            wide = self._clock()
-            if name == "%clock_hi":
-                wide = e.op(f"lshr i64 {wide}, 32")
-            return V("i32", e.op(f"trunc i64 {wide} to i32"), True)
-        if name in ("%clock64", "%globaltimer"):
-            return V("i64", self._clock(), True)
-        if name in ("%globaltimer_lo", "%globaltimer_hi"):
-            return V("i32", e.op(f"trunc i64 {self._clock()} to i32"), True)
-        constants = {"%nsmid": 108, "%gridid": 1, "%reserved_smem_offset_1": 0}
-        if name in constants:
-            return e.const("i32" if name != "%gridid" else "i64", constants[name])
-        if name.startswith("%envreg") and name in UNIFORM_SPECIAL:
-            e.declare("rt_envreg", "i32 (ptr, i32)")
-            return V("i32", e.op(f"call i32 @rt_envreg(ptr %w, i32 {name[7:]})"), True)
-        if name == "%is_explicit_cluster":
-            return V("pred", "0", True)
-        raise Unsupported(f"special register {name}")
-
-    def _clock(self) -> str:
-        self.e.declare("rt_clock", "i64 (ptr)")
-        return self.e.op("call i64 @rt_clock(ptr %w)")
 
     # -- blocks -------------------------------------------------------------------------------
 
@@ -687,11 +497,11 @@ class Lowering:
             self.sites,
             chunk_of,
             n,
-            self.next_slot - L.W_REGS,
-            self.zero_end - L.W_REGS,
+            self.frame.register_bytes,
+            self.frame.zero_end - L.W_REGS,
             costs,
-            shared=self.shared,
-            local=self.local,
+            shared=self.frame.shared,
+            local=self.frame.local,
         )
 
     def _chunk(self, number: int, chunk: list[Block]) -> str:
@@ -719,17 +529,9 @@ class Lowering:
         for target in sorted(self.yields):
             e.label(f"yield{target}")
             self.mask, self.mask_vector = e.op("load i32, ptr %mvar"), ""
-            self._set_pc(target)
+            control.set_pc(self, target)
             e.do("ret void")
         return f"define void @chunk{number}(ptr noalias %w) {{\n" + "\n".join(e.lines) + "\n}\n"
-
-    def _set_pc(self, target: int) -> None:
-        e = self.e
-        at = self.ptr(L.W_PC)
-        old = e.op(f"load <32 x i32>, ptr {at}, align 64")
-        splat = f"<32 x i32> splat (i32 {target})"
-        new = e.op(f"select <32 x i1> {self.lanes}, {splat}, <32 x i32> {old}")
-        e.do(f"store <32 x i32> {new}, ptr {at}, align 64")
 
     def _block(self, block: Block) -> None:
         e = self.e
@@ -739,15 +541,15 @@ class Lowering:
         self.mask, self.mask_vector = e.op("load i32, ptr %mvar"), ""
         head = block.instructions[0] if block.instructions else None
         if head is not None and is_warp_sync(head):
-            self._await_warp(head)
-        self._count(block)
+            control.await_warp(self, head)
+        control.count(self, block)
         if block.id == self.body.first and not self.body.function.entry:
             calls.prologue(self)
         if block.resume is not None:
             self._resume(block.resume)
         for i in block.instructions:
             self.instruction(i)
-        self._terminate(block)
+        control.terminate(self, block)
 
     def _resume(self, i: Instruction) -> None:
         """First code after a wait that gives something back."""
@@ -757,60 +559,6 @@ class Lowering:
         from grader.vgpu.lower_sync import take_barrier_result
 
         take_barrier_result(self, i)
-
-    def _count(self, block: Block) -> None:
-        e = self.e
-        at = e.op(f"getelementptr i8, ptr %counters, i64 {L.COUNTER_BYTES * block.id}")
-        n = e.op(f"load i64, ptr {at}")
-        e.do(f"store i64 {e.op(f'add i64 {n}, 1')}, ptr {at}")
-        lanes_at = e.op(f"getelementptr i8, ptr {at}, i64 8")
-        e.declare("llvm.ctpop.i32", "i32 (i32)")
-        ones = e.op(f"zext i32 {e.op(f'call i32 @llvm.ctpop.i32(i32 {self.mask})')} to i64")
-        lanes = e.op(f"load i64, ptr {lanes_at}")
-        e.do(f"store i64 {e.op(f'add i64 {lanes}, {ones}')}, ptr {lanes_at}")
-        cost = len(block.instructions) + 1
-        budget_at = self.ptr(L.W_BUDGET)
-        budget = e.op(f"load i64, ptr {budget_at}")
-        e.do(f"store i64 {e.op(f'sub i64 {budget}, {cost}')}, ptr {budget_at}")
-        if self.shadow:
-            v_at = e.op(f"getelementptr i32, ptr %visited, i64 {block.id}")
-            v = e.op(f"load i32, ptr {v_at}")
-            e.do(f"store i32 {e.op(f'or i32 {v}, {self.mask}')}, ptr {v_at}")
-
-    def _await_warp(self, i: Instruction) -> None:
-        """Wait until the lanes the member mask names have arrived."""
-        from grader.vgpu.lower_sync import member_mask
-
-        e = self.e
-        site = self.site(i, "warp_sync")
-        operand = member_mask(i)
-        everyone = operand is None or (
-            isinstance(operand, Imm) and operand.bits & 0xFFFFFFFF == 0xFFFFFFFF
-        )
-        if operand is not None:
-            self.put(63, self.read(operand, "i32"))
-        else:
-            self.put(63, V("i32", "-1", True))
-        live = self.load_field(L.W_LIVE, "i32")
-        go, slow, give_up = self.new_label("go"), self.new_label("slow"), self.new_label("wait")
-        if everyone:
-            same = e.op(f"icmp eq i32 {live}, {self.mask}")
-            e.do(f"br i1 {same}, label %{go}, label %{slow}")
-        else:
-            e.do(f"br label %{slow}")
-        e.label(slow)
-        e.do(f"store i32 {block_id(self)}, ptr {self.ptr(L.W_NEXT)}")
-        m = self.runtime("rt_warp_sync", site, result="i32")
-        e.do(f"store i32 {m}, ptr %mvar")
-        # The runtime may have let waiting lanes in, so what is pending has changed.
-        e.do(f"store i32 {self.load_field(L.W_PEND, 'i32')}, ptr %pend")
-        none = e.op(f"icmp eq i32 {m}, 0")
-        e.do(f"br i1 {none}, label %{give_up}, label %{go}")
-        e.label(give_up)
-        e.do("ret void")
-        e.label(go)
-        self.mask, self.mask_vector = e.op("load i32, ptr %mvar"), ""
-        self.values = {}
 
     def instruction(self, i: Instruction) -> None:
         """Lower one instruction that is not a terminator."""
@@ -841,117 +589,6 @@ class Lowering:
         """End the launch if lanes execute this."""
         self.runtime("rt_unsupported", self.site(i, f"unsupported: {why}"), self.active(i))
 
-    # -- terminators --------------------------------------------------------------------------
-
-    def _terminate(self, block: Block) -> None:
-        i = block.terminator
-        e = self.e
-        if i is None or (i.op == "bra" and block.guard is None):
-            self._write_back()
-            self._edge(block.follow if i is None else block.target)
-            return
-        self.loc = i.loc
-        if i.op == "bra":
-            g = self.guard_mask(block.guard)  # type: ignore[arg-type]
-            self.use(g, i, "branch")
-            self._write_back()
-            self._branch(block, g)
-        elif i.op in ("exit", "ret") and (i.op == "exit" or self.body.function.entry):
-            self._exit(i)
-        elif i.op == "ret":
-            calls.leave(self, i)
-        elif i.op in ("trap", "brkpt"):
-            self.runtime("rt_trap", self.site(i, "trap"))
-            e.do("ret void")
-        elif i.op == "call":
-            calls.call(self, i, block)
-        elif i.op == "brx":
-            index = self.read(i.operands[0], "i32")
-            self.use(index, i, "branch")
-            self.put(0, index)
-            self._write_back()
-            self._table_branch(block)
-        elif is_barrier(i):
-            from grader.vgpu.lower_sync import barrier
-
-            barrier(self, i)
-            self._write_back()
-            self._set_pc(block.follow)
-            e.do("ret void")
-        else:
-            raise Unsupported(f"terminator {i.text}")
-
-    def _exit(self, i: Instruction) -> None:
-        e = self.e
-        self.runtime("rt_exit", self.site(i, "exit"))
-        e.do("ret void")
-
-    def _edge(self, target: int) -> None:
-        """Go on at `target` with the current mask, directly where lowest-first allows it."""
-        e = self.e
-        if target not in self.inside:
-            self._set_pc(target)
-            e.do("ret void")
-            return
-        self.yields.add(target)
-        if target <= self.block.id:
-            on = self.new_label("e")
-            budget = self.load_field(L.W_BUDGET, "i64")
-            spent = e.op(f"icmp slt i64 {budget}, 0")
-            e.do(f"br i1 {spent}, label %yield{target}, label %{on}")
-            e.label(on)
-        pend = e.op("load i32, ptr %pend")
-        direct = e.op(f"icmp ult i32 {target}, {pend}")
-        e.do(f"br i1 {direct}, label %bb{target}, label %yield{target}")
-
-    def _branch(self, block: Block, g: V) -> None:
-        e = self.e
-        target, follow = block.target, block.follow
-        if target == follow:
-            self._edge(target)
-            return
-        taken = e.op(f"and i32 {self.mask}, {g.n}")
-        inverse = e.op(f"xor i32 {taken}, {self.mask}")
-        all_, not_all, none, split = (self.new_label("b") for _ in range(4))
-        e.do(f"br i1 {e.op(f'icmp eq i32 {inverse}, 0')}, label %{all_}, label %{not_all}")
-        e.label(all_)
-        mv = self.mask_vector
-        self.mask_vector = ""
-        self._edge(target)
-        e.label(not_all)
-        e.do(f"br i1 {e.op(f'icmp eq i32 {taken}, 0')}, label %{none}, label %{split}")
-        e.label(none)
-        self.mask_vector = ""
-        self._edge(follow)
-        e.label(split)
-        self.mask_vector = mv
-        at = e.op(f"getelementptr i8, ptr %counters, i64 {L.COUNTER_BYTES * block.id + 16}")
-        n = e.op(f"load i64, ptr {at}")
-        e.do(f"store i64 {e.op(f'add i64 {n}, 1')}, ptr {at}")
-        low_mask, high_mask = (taken, inverse) if target < follow else (inverse, taken)
-        low, high = min(target, follow), max(target, follow)
-        whole = self.mask
-        self.mask, self.mask_vector = high_mask, ""
-        self._set_pc(high)
-        pend = e.op("load i32, ptr %pend")
-        e.declare("llvm.umin.i32", "i32 (i32, i32)")
-        e.do(f"store i32 {e.op(f'call i32 @llvm.umin.i32(i32 {pend}, i32 {high})')}, ptr %pend")
-        e.do(f"store i32 {low_mask}, ptr %mvar")
-        self.mask, self.mask_vector = low_mask, ""
-        self._edge(low)
-        self.mask, self.mask_vector = whole, ""
-
-    def _table_branch(self, block: Block) -> None:
-        e = self.e
-        # Each lane's target is looked up by the runtime, which then dispatches.
-        name = self.table(f"targets{block.id}", "i32", block.targets)
-        e.declare("rt_table_branch", "void (ptr, i32, ptr, i32)")
-        e.do(
-            f"call void @rt_table_branch(ptr %w, i32 {self.mask}, ptr {name}, "
-            f"i32 {len(block.targets)})"
-        )
-        e.do("ret void")
-
     def table(self, name: str, t: str, values: Sequence[int]) -> str:
         """A constant array; returns its global name."""
         items = ", ".join(f"{t} {v}" for v in values)
@@ -959,15 +596,4 @@ class Lowering:
         return f"@{name}"
 
 
-def block_id(lowering: Lowering) -> int:
-    """Id of the block being lowered."""
-    return lowering.block.id
-
-
-def _s32(value: int) -> int:
-    value &= 0xFFFFFFFF
-    return value - (1 << 32) if value >> 31 else value
-
-
 OpFunction = Callable[[Lowering, Instruction], None]
-__all__ = ["ELEMENT", "Lowered", "Lowering", "OpFunction", "Pair", "Site", "Vec", "registers_of"]

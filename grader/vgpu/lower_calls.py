@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING
 
 from grader.vgpu import layout as L
 from grader.vgpu.emit import V
+from grader.vgpu.frame import words
 from grader.vgpu.program import Block, Unsupported, call_target
 from grader.vgpu.ptx import TYPE_BYTES, Instruction, Operand, Reg, Sym, Variable, Vec
 
 if TYPE_CHECKING:
     from grader.vgpu.lower import Lowering
-
-
-def words(v: Variable) -> int:
-    """Rows of an argument in the argument area; an eight-byte boundary for each."""
-    return (v.size_bytes + 7) // 8 * 2
 
 
 def parts(i: Instruction) -> tuple[tuple[Operand, ...], Operand, tuple[Operand, ...]]:
@@ -68,13 +64,13 @@ def _move(lo: Lowering, names: list[str], outward: bool) -> None:
     at = 0
     for name in names:
         v = _param_variable(lo, name)
-        slot = lo.param_slots[f.name, name]
+        slot = lo.frame.param_slots[f.name, name]
         n = (v.size_bytes + 3) // 4
-        area = lo.argument_area + 128 * at
+        area = lo.frame.argument_area + 128 * at
         _copy(lo, slot if outward else area, area if outward else slot, n)
         if lo.shadow:
-            s = lo.shadow_slots[f.name, name]
-            sa = lo.argument_shadow + 16 * at
+            s = lo.frame.shadow_slots[f.name, name]
+            sa = lo.frame.argument_shadow + 16 * at
             _copy_shadow(lo, s if outward else sa, sa if outward else s, n)
         at += words(v)
 
@@ -107,7 +103,7 @@ def prologue(lo: Lowering) -> None:
     live = [r for r, bit in lo.body.index.items() if lo.body.entry_live >> bit & 1]
     for name in live:
         # Registers that may be read undefined: zero in every fresh call.
-        slot = lo.slots.get((f.name, name))
+        slot = lo.frame.slots.get((f.name, name))
         if slot is not None:
             pred = lo.register_type(name) == "pred"
             t = "pred" if pred else f"i{8 * TYPE_BYTES[lo.register_type(name)]}"
@@ -116,7 +112,7 @@ def prologue(lo: Lowering) -> None:
 
 
 def _depth(lo: Lowering, by: int) -> None:
-    slot = lo.depth_slots.get(lo.body.function.name)
+    slot = lo.frame.depth_slots.get(lo.body.function.name)
     if slot is None:
         return
     e = lo.e
@@ -152,7 +148,7 @@ def call(lo: Lowering, i: Instruction, block: Block) -> None:
         indirect = lo.read(target, "i64")
         lo.use(indirect, i, "branch")
         lo.put(0, indirect)
-    lo._write_back()
+    lo.write_back()
     table, count = "null", 0
     if lo.body.recursive:
         table, count = _frame_table(lo)
@@ -171,7 +167,7 @@ def _frame_table(lo: Lowering) -> tuple[str, int]:
     """What a recursive function must find unchanged after a call: (offset, bytes) pairs."""
     name = lo.body.function.name
     flat: list[int] = []
-    for (f, reg), slot in lo.slots.items():
+    for (f, reg), slot in lo.frame.slots.items():
         if f != name:
             continue
         type_ = lo.body.function.registers[reg]
@@ -179,11 +175,11 @@ def _frame_table(lo: Lowering) -> tuple[str, int]:
             flat += [slot, 0]
         elif reg not in lo.body.invariant:
             flat += [slot, TYPE_BYTES[type_]]
-        if lo.shadow and (f, reg) in lo.shadow_slots:
+        if lo.shadow and (f, reg) in lo.frame.shadow_slots:
             n = 1 if type_ == "pred" else TYPE_BYTES[type_]
             for k in range(n):
-                flat += [lo.shadow_slots[f, reg] + 4 * k, 0]
-    for (f, var), slot in lo.param_slots.items():
+                flat += [lo.frame.shadow_slots[f, reg] + 4 * k, 0]
+    for (f, var), slot in lo.frame.param_slots.items():
         if f == name:
             v = _param_variable(lo, var)
             for k in range((v.size_bytes + 3) // 4):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.vgpu import layout as L
 from grader.vgpu.emit import BITS, INT_OF_BYTES, Shadow, V
-from grader.vgpu.lower import ELEMENT, Lowering
+from grader.vgpu.lower import Lowering
 from grader.vgpu.lower_arith import (
     CANONICAL_NAN,
     canonical,
@@ -19,7 +19,7 @@ from grader.vgpu.lower_arith import (
     types_of,
 )
 from grader.vgpu.program import Unsupported
-from grader.vgpu.ptx import TYPE_BYTES, Instruction, Operand, Reg, Sink, Sym, Vec
+from grader.vgpu.ptx import TYPE_BYTES, Instruction, Operand, Sink, Sym, Vec
 
 _FLOATS = {"f16", "bf16", "f32", "f64", "tf32"}
 _FP8 = {"e4m3x2", "e5m2x2"}
@@ -36,7 +36,7 @@ def mov(lo: Lowering, i: Instruction) -> None:
         _unpack(lo, i, target, source, TYPE_BYTES[t])
     elif isinstance(source, Vec):
         _pack(lo, i, target, source, TYPE_BYTES[t])
-    elif isinstance(source, Sym) and lo.body.recursive and source.name in lo.local:
+    elif isinstance(source, Sym) and lo.body.recursive and source.name in lo.frame.local:
         lo.set(target, _recursive_local(lo, source, f"i{8 * TYPE_BYTES[t]}"), i)
     else:
         lo.set(target, lo.read(source, INT_OF_BYTES[TYPE_BYTES[t]]), i)
@@ -45,8 +45,8 @@ def mov(lo: Lowering, i: Instruction) -> None:
 def _recursive_local(lo: Lowering, source: Sym, t: str) -> V:
     """Each depth of recursion has its own copy of the depot."""
     e = lo.e
-    offset, variable = lo.local[source.name]
-    slot = lo.depth_slots[lo.body.function.name]
+    offset, variable = lo.frame.local[source.name]
+    slot = lo.frame.depth_slots[lo.body.function.name]
     depth = V("i32", e.op(f"load <32 x i32>, ptr {lo.ptr(slot)}, align 64"))
     size = (variable.size_bytes + 15) // 16 * 16
     below = e.binary("sub", depth, e.const("i32", 1))
@@ -103,7 +103,7 @@ def cvta(lo: Lowering, i: Instruction) -> None:
     base = _WINDOW.get(space.split("::")[0], 0)
     t = INT_OF_BYTES[TYPE_BYTES[type_of(i)]]
     source = i.operands[1]
-    if isinstance(source, Sym) and lo.body.recursive and source.name in lo.local:
+    if isinstance(source, Sym) and lo.body.recursive and source.name in lo.frame.local:
         a = _recursive_local(lo, source, t)
     else:
         a = lo.read(source, t)

@@ -18,7 +18,6 @@ from grader.vgpu.ptx import (
     Imm,
     Instruction,
     Operand,
-    Pair,
     Reg,
     Sink,
     Sym,
@@ -74,15 +73,15 @@ def address(lo: Lowering, i: Instruction, o: Operand, space: str) -> V:
     if isinstance(base, Imm):
         return e.const("i64", base.bits + o.offset)
     if isinstance(base, Sym):
-        if lo.body.recursive and base.name in lo.local:
+        if lo.body.recursive and base.name in lo.frame.local:
             from grader.vgpu.lower_convert import _recursive_local
 
             return _recursive_local(lo, Sym(base.name, o.offset), "i64")
         value = lo.symbol(Sym(base.name, o.offset))
         if space == "generic":
-            if base.name in lo.shared:
+            if base.name in lo.frame.shared:
                 value += L.SHARED_BASE
-            elif base.name in lo.local:
+            elif base.name in lo.frame.local:
                 value += L.LOCAL_BASE
         return e.const("i64", value)
     at = lo.stack_offset(base.name, o.offset)
@@ -133,7 +132,7 @@ def _param_symbol(i: Instruction, o: Operand) -> Sym | None:
 
 def _row_read(lo: Lowering, name: str, offset: int, n: int) -> V:
     e = lo.e
-    slot = lo.param_slots[lo.body.function.name, name]
+    slot = lo.frame.param_slots[lo.body.function.name, name]
     if offset % min(n, 4):
         raise Unsupported("an unaligned parameter")
     word = offset // 4
@@ -170,7 +169,7 @@ def _row_read(lo: Lowering, name: str, offset: int, n: int) -> V:
 def _row_shadow(lo: Lowering, name: str, k: int) -> Shadow | None:
     if not lo.shadow:
         return None
-    at = lo.ptr(lo.shadow_slots[lo.body.function.name, name] + 16 * k)
+    at = lo.ptr(lo.frame.shadow_slots[lo.body.function.name, name] + 16 * k)
     return Shadow(lo.e.op(f"load <4 x i32>, ptr {at}, align 16"), 4)
 
 
@@ -184,7 +183,7 @@ def _row_write(lo: Lowering, i: Instruction, name: str, offset: int, v: V) -> No
         _row_write(lo, i, name, offset + 4, V("i32", high.n, high.u, lo.slice_shadow(v.s, 4, 4)))
         return
     f = lo.body.function.name
-    at = lo.ptr(lo.param_slots[f, name] + 128 * (offset // 4))
+    at = lo.ptr(lo.frame.param_slots[f, name] + 128 * (offset // 4))
     old = V("i32", e.op(f"load <32 x i32>, ptr {at}, align 64"))
     new = v
     if n < 4:
@@ -199,7 +198,7 @@ def _row_write(lo: Lowering, i: Instruction, name: str, offset: int, v: V) -> No
     n_ = e.op(f"select <32 x i1> {lanes}, {full.full}, {old.full}")
     e.do(f"store <32 x i32> {n_}, ptr {at}, align 64")
     if lo.shadow:
-        place = lo.ptr(lo.shadow_slots[f, name] + 16 * (offset // 4))
+        place = lo.ptr(lo.frame.shadow_slots[f, name] + 16 * (offset // 4))
         before = Shadow(e.op(f"load <4 x i32>, ptr {place}, align 16"), 4)
         piece = lo.bytes_of(v.s, 4) if n == 4 else _widen(lo, v.s, n, offset % 4, before)
         after = lo._blend_shadow(
@@ -219,7 +218,7 @@ def _widen(lo: Lowering, s: Shadow | None, n: int, at: int, old: Shadow) -> str:
 
 
 def _kernel_param(lo: Lowering, sym: Sym) -> bool:
-    return lo.body.function.entry and sym.name in lo.kernel_params
+    return lo.body.function.entry and sym.name in lo.frame.kernel_params
 
 
 def _load_param(lo: Lowering, i: Instruction, sym: Sym) -> None:
@@ -231,7 +230,7 @@ def _load_param(lo: Lowering, i: Instruction, sym: Sym) -> None:
         if isinstance(target, Sink):
             continue
         if _kernel_param(lo, sym):
-            at = lo.kernel_params[sym.name] + sym.offset + n * k
+            at = lo.frame.kernel_params[sym.name] + sym.offset + n * k
             place = e.op(f"getelementptr i8, ptr %params, i64 {at}")
             v = V(INT_OF_BYTES[n], e.op(f"load {INT_OF_BYTES[n]}, ptr {place}, align 1"), True)
         else:
@@ -262,7 +261,7 @@ def ld(lo: Lowering, i: Instruction) -> None:
     space = space_of(i)
     sym = _param_symbol(i, i.operands[1])
     if sym is not None and (
-        _kernel_param(lo, sym) or (lo.body.function.name, sym.name) in lo.param_slots
+        _kernel_param(lo, sym) or (lo.body.function.name, sym.name) in lo.frame.param_slots
     ):
         _load_param(lo, i, sym)
         return
@@ -296,7 +295,7 @@ def st(lo: Lowering, i: Instruction) -> None:
     """`st`."""
     space = space_of(i)
     sym = _param_symbol(i, i.operands[0])
-    if sym is not None and (lo.body.function.name, sym.name) in lo.param_slots:
+    if sym is not None and (lo.body.function.name, sym.name) in lo.frame.param_slots:
         _store_param(lo, i, sym)
         return
     t = type_of(i)

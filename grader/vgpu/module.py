@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from grader import cache
 from grader.vgpu import native
 from grader.vgpu.lower import Lowered, Lowering
+from grader.vgpu.parse import parse
 from grader.vgpu.program import Program, Unsupported, build
-from grader.vgpu.ptx import Ptx, Variable, parse
+from grader.vgpu.ptx import Ptx, Variable
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import pytest
 
 from grader.languages import cuda_c, nvrtc
 from grader.vgpu.debug_info import LocalVariable, local_variables
-from grader.vgpu.ptx import parse
+from grader.vgpu.parse import parse
 
 MISSING = cuda_c.missing()
 pytestmark = pytest.mark.skipif(MISSING is not None, reason=f"CUDA C: {MISSING}")
