@@ -27,13 +27,24 @@ def folders(start: Path | None = None) -> tuple[Path, ...]:
     """Where assignments are looked for, best first.
 
     `$GRADE_ASSIGNMENTS` (several, separated as in PATH); `assignments` in `start` or a folder
-    above it; the repository's own, beside the package.
+    above it; the grader's own.
     """
+    return tuple(dict.fromkeys((*of_the_course(start), *_own())))
+
+
+def of_the_course(start: Path | None = None) -> tuple[Path, ...]:
+    """The folders of `folders` that somebody chose: by the variable, or by being inside of one."""
     found = [Path(p) for p in os.environ.get("GRADE_ASSIGNMENTS", "").split(os.pathsep) if p]
     here = (start or Path.cwd()).resolve()
     found += [parent / "assignments" for parent in (here, *here.parents)]
-    found.append(Path(__file__).resolve().parent.parent / "assignments")
     return tuple(dict.fromkeys(folder for folder in found if folder.is_dir()))
+
+
+def _own() -> tuple[Path, ...]:
+    """The grader's own assignments: beside the package in a checkout, inside it where installed."""
+    package = Path(__file__).resolve().parent
+    own = (package.parent / "assignments", package / "course" / "assignments")
+    return tuple(folder for folder in own if (folder.parent / "reference").is_dir())
 
 
 def available(start: Path | None = None) -> dict[str, Path]:

@@ -237,6 +237,35 @@ def verify(
 
 
 @app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="Its name: what students will type.")],
+    like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ASSIGNMENT",
+            help="The assignment to copy.",
+            show_default="a small example with a comment at each key",
+        ),
+    ] = None,
+    languages: Annotated[
+        str | None,
+        typer.Option(metavar="L[,L]", help="cuda-c, metal, triton.", show_default="all it has"),
+    ] = None,
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Make an assignment that verifies already, to change step by step."""
+    from grader import new as making
+    from grader.report import terminal, write_json
+
+    asked = [word.strip() for word in (languages or "").split(",") if word.strip()]
+    made = making.create(name, like=like, languages=asked)
+    terminal.show_created(made, terminal.console(stderr=json_file == "-"), quiet=quiet)
+    write_json(made, json_file)
+
+
+@app.command()
 def peek(
     operation: Annotated[str, typer.Argument(help="add, multiply, maximum, exp or where.")],
     framework: Annotated[

@@ -27,6 +27,7 @@ from grader.result import CaseResult, Diagnostic, Result, Severity, Verdict
 
 if TYPE_CHECKING:  # what makes these imports the whole line; showing them does not
     from grader.devices.survey import Survey
+    from grader.new import Created
     from grader.verify import Verification
     from grader.watch import Difference
 
@@ -395,3 +396,33 @@ def show_verification(
     if sums:
         table(out, sums)
     lines(out, f"{len(found.checks)} checks in {found.seconds:.1f} s, {len(failed)} failed")
+
+
+def show_created(made: Created, out: Console, *, quiet: bool = False) -> None:
+    """Print what `grade new` wrote, a row for each folder, and what comes next."""
+    if quiet:
+        lines(out, _near(made.folder))
+        return
+    does = {
+        "assignments": "assignment.toml, inputs.py, README.md, known submissions",
+        "reference": "a reference kernel for each language, frameworks.py",
+        "student_template": "what students start from",
+    }
+    rows = []
+    for folder in (made.folder, *made.beside):
+        count = sum(file.is_relative_to(folder) for file in made.files)
+        said = does.get(folder.parent.name, does["assignments"])
+        rows.append((Text(_near(folder)), Text(f"{count} file{'s' * (count != 1)}"), Text(said)))
+    lines(out, f"{made.name}, like {made.like}, in {', '.join(made.languages)}:")
+    table(out, rows)
+    if made.hides is not None:
+        lines(out, f"In this course it stands for the {made.name} in {made.hides.parent}.")
+    out.print()
+    lines(out, f"Next: grade verify {made.name}")
+    lines(out, "Then change it step by step: docs/instructor-guide.md shows how.")
+
+
+def _near(path: Path) -> str:
+    """A path from the current folder, where it is inside of it."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -1,0 +1,11 @@
+// expect: verdict=wrong_answer
+// expect: kind=mismatch
+// The plain ReLU.
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void leaky_relu(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                       constant float& slope [[buffer(2)]], constant uint& n [[buffer(3)]],
+                       uint i [[thread_position_in_grid]]) {
+    if (i < n) y[i] = max(x[i], 0.0f);
+}
