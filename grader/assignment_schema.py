@@ -81,14 +81,14 @@ class Buffer(Section):
 class Scalar(Section):
     """A number that `inputs.py` chooses, passed to a kernel by value."""
 
-    name: str
-    dtype: DType
+    name: str = Field(description="its name in messages, `args`, and `inputs.py`")
+    dtype: DType = Field(description="its type")
 
 
 class Constant(Section):
     """A compile-time constant that the student's source may declare, such as BLOCK."""
 
-    name: str
+    name: str = Field(description="its name in expressions and in the source")
     default: int = Field(description="its value where the source does not declare it")
     allowed: tuple[int, ...] = Field(
         (), description="values the source may give it; empty: from 1 to 2^20"
@@ -107,10 +107,10 @@ class Signature(Section):
 class Kernel(Section):
     """A kernel the student writes."""
 
-    name: str
-    cuda_c: Signature | None = Field(None, alias="cuda-c")
-    metal: Signature | None = None
-    triton: Signature | None = None
+    name: str = Field(description="the function's name in the source, in every language")
+    cuda_c: Signature | None = Field(None, alias="cuda-c", description="its parameters in CUDA C")
+    metal: Signature | None = Field(None, description="its parameters in Metal")
+    triton: Signature | None = Field(None, description="its parameters in Triton")
 
     def signature(self, language: Language) -> Signature | None:
         """Its parameters in `language`; None where that language does not have this kernel."""
@@ -121,7 +121,10 @@ Extent = Expression | tuple[Expression, ...]
 
 
 class LaunchKeys(Section):
-    """How a kernel is launched; a language's own table overrides the keys it holds."""
+    """How a kernel is launched; a language's own table overrides the keys it holds.
+
+    Either of the two must have `args`, `grid` and, but for Triton, `block`.
+    """
 
     args: tuple[str, ...] | None = Field(
         None, description="buffers, scalars and expressions over sizes, in parameter order"
@@ -135,17 +138,17 @@ class LaunchKeys(Section):
         None, description="Metal only: dispatchThreadgroups (the default) or dispatchThreads"
     )
     threadgroup_memory: tuple[Expression, ...] | None = Field(
-        None, description="Metal only: bytes of each [[threadgroup(n)]] argument"
+        None, description="Metal only: bytes of each `[[threadgroup(n)]]` argument"
     )
 
 
 class Launch(LaunchKeys):
     """One step of the run: launches happen in the order in which they are listed."""
 
-    kernel: str = Field(description="name of a [[kernel]]")
-    cuda_c: LaunchKeys | None = Field(None, alias="cuda-c")
-    metal: LaunchKeys | None = None
-    triton: LaunchKeys | None = None
+    kernel: str = Field(description="name of a `[[kernel]]`")
+    cuda_c: LaunchKeys | None = Field(None, alias="cuda-c", description="its own in CUDA C")
+    metal: LaunchKeys | None = Field(None, description="its own in Metal")
+    triton: LaunchKeys | None = Field(None, description="its own in Triton")
     languages: tuple[Language, ...] = Field(LANGUAGES, description="languages that have it")
 
     def keys(self, language: Language) -> LaunchKeys:
@@ -163,7 +166,7 @@ class Launch(LaunchKeys):
 class Case(Section):
     """One input: its sizes, and a word to `inputs.py` about the values."""
 
-    name: str
+    name: str = Field(description="what reports call it; its seed derives from it")
     sizes: dict[str, int | tuple[int, int]] = Field(
         description="a number, or [lowest, highest] to draw one from the seed"
     )
@@ -184,21 +187,23 @@ class Case(Section):
 class Rubric(Section):
     """Points of each item; the total is 100."""
 
-    build: int = Field(0, ge=0)
-    correct: int = Field(0, ge=0)
-    bounds: int = Field(0, ge=0)
-    sync: int = Field(0, ge=0)
-    steps: int = Field(0, ge=0, description="programs only: the sum of [program.steps]")
-    speed: int = Field(0, ge=0)
-    notes: int = Field(0, ge=0)
+    build: int = Field(0, ge=0, description="it compiles and keeps the contract")
+    correct: int = Field(0, ge=0, description="right numbers, shared out over the cases")
+    bounds: int = Field(
+        0, ge=0, description="no access outside an array, misaligned, or to an input"
+    )
+    sync: int = Field(0, ge=0, description="no race, bad barrier or uninitialised memory")
+    steps: int = Field(0, ge=0, description="programs only: the sum of `program.steps`")
+    speed: int = Field(0, ge=0, description="the points of `[speed]`; 0 unless accepted")
+    notes: int = Field(0, ge=0, description="the points of `[notes]`")
 
 
 class Band(Section):
     """A step of a scale: the first band whose limit is met gives its share of the points."""
 
-    at_least: float | None = None
-    at_most: float | None = None
-    share: float = Field(ge=0, le=1)
+    at_least: float | None = Field(None, description="met by this value and larger ones")
+    at_most: float | None = Field(None, description="met by this value and smaller ones")
+    share: float = Field(ge=0, le=1, description="share of the points")
 
     @field_validator("at_least", "at_most", "share", mode="before")
     @classmethod
@@ -213,16 +218,20 @@ class MetricRule(Section):
     name: str = Field(description="what the report calls it")
     formula: str = Field(description="expression over metric names; / divides")
     relative: bool = Field(False, description="divide by the reference kernel's value")
-    points: int = Field(gt=0)
-    bands: tuple[Band, ...] = Field(min_length=1, description="best first")
+    points: int = Field(gt=0, description="points of the best band")
+    bands: tuple[Band, ...] = Field(
+        min_length=1, description="the scale, best first: the first that is met counts"
+    )
     why: str = Field("", description="what the student should learn from it")
 
 
 class TimeRule(Section):
     """Points for time relative to the reference kernel of the same language."""
 
-    points: int = Field(gt=0)
-    bands: tuple[Band, ...] = Field(min_length=1, description="`at_most` bands, best first")
+    points: int = Field(gt=0, description="points of the best band")
+    bands: tuple[Band, ...] = Field(
+        min_length=1, description="`at_most` times the reference's time, best first"
+    )
 
 
 class Speed(Section):
@@ -233,14 +242,14 @@ class Speed(Section):
     )
     cases: tuple[str, ...] = Field((), description="cases that count; empty: the large ones")
     tie_margin: float = Field(0.05, ge=0, le=1, description="limits are met within this share")
-    metric: tuple[MetricRule, ...] = ()
-    time: TimeRule | None = None
+    metric: tuple[MetricRule, ...] = Field((), description="rules on what the virtual GPU counts")
+    time: TimeRule | None = Field(None, description="a rule on time")
 
 
 class Lowered(Section):
     """A check that this assignment reports without judging by it."""
 
-    severity: Literal["warning", "note"]
+    severity: Literal["warning", "note"] = Field(description="how it is reported instead")
     reason: str = Field(min_length=10, description="shown in the report")
 
 
@@ -260,10 +269,10 @@ class NotesRubric(Section):
 class Files(Section):
     """Names of the starter's files; a file of that name wins over others of its language."""
 
-    cuda_c: str = Field("kernel.cu", alias="cuda-c")
-    metal: str = "kernel.metal"
-    triton: str = "kernel.py"
-    notes: str = "notes.toml"
+    cuda_c: str = Field("kernel.cu", alias="cuda-c", description="in CUDA C")
+    metal: str = Field("kernel.metal", description="in Metal")
+    triton: str = Field("kernel.py", description="in Triton")
+    notes: str = Field("notes.toml", description="the notes")
 
     def starter(self, language: Language) -> str:
         """The starter's file name in `language`."""
@@ -298,30 +307,46 @@ class Assignment(Section):
     """The whole of `assignment.toml`, and the folder it came from."""
 
     name: str = Field(description="the folder's name")
-    title: str
+    title: str = Field(description="its heading in reports")
     summary: str = Field("", description="one sentence for lists and reports")
-    kind: Literal["kernel", "program", "solve"] = "kernel"
-    languages: tuple[Language, ...] = Field(min_length=1)
+    kind: Literal["kernel", "program", "solve"] = Field(
+        "kernel",
+        description="what is handed in: kernels that the grader launches; a whole CUDA program; a "
+        "host function over device arrays",
+    )
+    languages: tuple[Language, ...] = Field(
+        min_length=1, description="languages that may be handed in; the best one counts"
+    )
     feedback: Literal["full", "cases", "verdict"] = Field(
         "full",
         description="what a student sees: everything (of hidden cases the verdict only); the "
         "verdict of each case; the verdict and points only",
     )
-    files: Files = Field(default_factory=lambda: Files.model_validate({}))
-    sizes: dict[str, Size]
-    buffers: tuple[Buffer, ...] = Field(min_length=1, alias="buffer")
-    scalars: tuple[Scalar, ...] = Field((), alias="scalar")
-    constants: tuple[Constant, ...] = Field((), alias="constant")
+    files: Files = Field(
+        default_factory=lambda: Files.model_validate({}), description="names of the starter's files"
+    )
+    sizes: dict[str, Size] = Field(description="numbers that differ between cases")
+    buffers: tuple[Buffer, ...] = Field(
+        min_length=1, alias="buffer", description="arrays in global memory"
+    )
+    scalars: tuple[Scalar, ...] = Field((), alias="scalar", description="numbers of `inputs.py`")
+    constants: tuple[Constant, ...] = Field(
+        (), alias="constant", description="constants that the source may declare"
+    )
     kernels: tuple[Kernel, ...] = Field((), alias="kernel", description="kind `kernel` only")
     launches: tuple[Launch, ...] = Field((), alias="launch", description="kind `kernel` only")
-    program: Program | None = None
-    solve: Solve | None = None
-    tolerance: dict[DType, Tolerance] = {}
-    cases: tuple[Case, ...] = Field(min_length=1, alias="case")
-    rubric: Rubric
-    speed: Speed | None = None
-    checks: dict[str, Lowered] = Field({}, description="fault kinds lowered to a warning or note")
-    notes: NotesRubric | None = None
+    program: Program | None = Field(None, description="kind `program` only")
+    solve: Solve | None = Field(None, description="kind `solve` only")
+    tolerance: dict[DType, Tolerance] = Field(
+        {}, description="for each floating-point type of an output; whole numbers are exact"
+    )
+    cases: tuple[Case, ...] = Field(min_length=1, alias="case", description="the inputs")
+    rubric: Rubric = Field(description="points of each item")
+    speed: Speed | None = Field(None, description="what earns the speed points")
+    checks: dict[str, Lowered] = Field(
+        {}, description="kinds of fault, as docs/checks.md names them, lowered to a warning or note"
+    )
+    notes: NotesRubric | None = Field(None, description="what the notes must answer")
     folder: Path = Field(Path(), exclude=True, description="set by load, not a key")
 
     def buffer(self, name: str) -> Buffer | None:

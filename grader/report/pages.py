@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from grader.report import assignment_format
 from grader.report.json import schema
 from grader.report.messages import messages
 
@@ -17,6 +18,9 @@ WRITTEN = "<!-- Written by `make docs`; edit {source} instead. -->"
 def pages() -> dict[str, str]:
     """File name in docs/ and content."""
     return {
+        "assignment-format.md": assignment_format.page(
+            WRITTEN.format(source="grader/assignment_schema.py")
+        ),
         "messages.md": _messages(),
         "result-format.md": _result_format(),
         "result.schema.json": json.dumps(schema(), indent=1, ensure_ascii=False) + "\n",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 
-from grader import advice
+from grader import advice, new
+from grader.report import assignment_format, pages
 from grader.report import json as result_json
-from grader.report import pages
 from grader.report.messages import messages
 from grader.result import Result, Verdict
 from grader.verdict import VERDICT_OF_FAULT
@@ -60,3 +64,46 @@ def test_the_issue_s_keys_are_there() -> None:
     fault = {"kind", "severity", "access", "buffer", "index", "extent", "file", "line", "block",
              "thread", "count", "message"}  # fmt: skip
     assert fault <= set(data["cases"][1]["faults"][0])
+
+
+def test_every_key_of_an_assignment_says_what_it_means() -> None:
+    for path, model in assignment_format.tables():
+        for name, field in model.model_fields.items():
+            assert field.exclude or field.description, f"{path}.{name}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*sorted(ROOT.glob("assignments/*/assignment.toml")), new.EXAMPLE / "assignment.toml"],
+    ids=lambda path: path.parent.name,
+)
+def test_every_key_of_a_shipped_assignment_is_documented(path: Path) -> None:
+    text = (ROOT / "docs" / "assignment-format.md").read_text(encoding="utf-8")
+    sections = {
+        re.sub(r"[`\[\]]", "", heading): part
+        for part in text.split("\n## ")[1:]
+        for heading in part.splitlines()[0].split(", ")
+    }
+    for place, key in keys(tomllib.loads(path.read_text(encoding="utf-8"))):
+        assert f"\n| `{key}` |" in sections[place or "The file"], f"{place}: {key}"
+
+
+def keys(table: dict[str, Any], place: str = "") -> Iterator[tuple[str, str]]:
+    """The heading a key is documented under, and the key, for every key of a file."""
+    for key, value in table.items():
+        yield place, key
+        inside = f"{place}.{key}".lstrip(".")
+        free = {"sizes": "NAME", "tolerance": "DTYPE", "checks": "FAULT"}
+        for entry in value if isinstance(value, list) else [value]:
+            if not isinstance(entry, dict) or inside in PLAIN:
+                continue
+            if inside in free:
+                for inner in entry.values():
+                    if isinstance(inner, dict):
+                        yield from keys(inner, f"{inside}.{free[inside]}")
+            else:
+                yield from keys(entry, inside)
+
+
+PLAIN = ("case.sizes", "case.constants", "notes.claims", "program.steps")
+"""Tables whose keys are names of the assignment's own, or are listed in a cell."""
