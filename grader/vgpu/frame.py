@@ -102,6 +102,7 @@ class Frame:
             most = max(most, sum(map(words, f.params)), sum(map(words, f.returns)))
             if body.recursive:
                 self.depth_slots[f.name] = self._space(128)
+        self.argument_words = most
         self.argument_area = self._space(128 * most)
         self.argument_shadow = self._space(16 * most) if self.shadow else 0
 

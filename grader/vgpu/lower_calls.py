@@ -66,6 +66,8 @@ def _move(lo: Lowering, names: list[str], outward: bool) -> None:
         v = _param_variable(lo, name)
         slot = lo.frame.param_slots[f.name, name]
         n = (v.size_bytes + 3) // 4
+        if at + words(v) > lo.frame.argument_words:
+            raise Unsupported(f"a call with {v.name}, more than any function takes or returns")
         area = lo.frame.argument_area + 128 * at
         _copy(lo, slot if outward else area, area if outward else slot, n)
         if lo.shadow:

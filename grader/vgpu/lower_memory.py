@@ -21,6 +21,7 @@ from grader.vgpu.ptx import (
     Reg,
     Sink,
     Sym,
+    Variable,
     Vec,
 )
 
@@ -119,6 +120,14 @@ def get_bytes(lo: Lowering, offset: int, t: str) -> V:
 
 def _vector(i: Instruction) -> int:
     return next((int(m[1:]) for m in i.mods if m in ("v2", "v4", "v8")), 1)
+
+
+def _elements(i: Instruction, o: Operand) -> tuple[Operand, ...]:
+    """The registers of a load or the values of a store: as many as the instruction's vector."""
+    items = o.items if isinstance(o, Vec) else (o,)
+    if len(items) != _vector(i):
+        raise Unsupported(f"{i.text} with {len(items)} registers")
+    return items
 
 
 # -- parameters ---------------------------------------------------------------------------------
@@ -221,11 +230,18 @@ def _kernel_param(lo: Lowering, sym: Sym) -> bool:
     return lo.body.function.entry and sym.name in lo.frame.kernel_params
 
 
+def _inside(i: Instruction, sym: Sym, v: Variable, size: int) -> None:
+    """Refuse bytes beside a parameter: its offsets are constants, so no run has to look."""
+    if sym.offset < 0 or sym.offset + size > v.size_bytes:
+        raise Unsupported(f"{i.text}: {v.name} has {v.size_bytes} bytes")
+
+
 def _load_param(lo: Lowering, i: Instruction, sym: Sym) -> None:
     e = lo.e
     t = type_of(i)
     n = TYPE_BYTES[t]
-    targets = i.operands[0].items if isinstance(i.operands[0], Vec) else (i.operands[0],)
+    targets = _elements(i, i.operands[0])
+    _inside(i, sym, _param_variable(lo, sym.name), n * len(targets))
     for k, target in enumerate(targets):
         if isinstance(target, Sink):
             continue
@@ -234,14 +250,14 @@ def _load_param(lo: Lowering, i: Instruction, sym: Sym) -> None:
             place = e.op(f"getelementptr i8, ptr %params, i64 {at}")
             v = V(INT_OF_BYTES[n], e.op(f"load {INT_OF_BYTES[n]}, ptr {place}, align 1"), True)
         else:
-            _param_variable(lo, sym.name)
             v = _row_read(lo, sym.name, sym.offset + n * k, n)
         lo.set(target, v, i, signed(t))
 
 
 def _store_param(lo: Lowering, i: Instruction, sym: Sym) -> None:
     n = TYPE_BYTES[type_of(i)]
-    sources = i.operands[1].items if isinstance(i.operands[1], Vec) else (i.operands[1],)
+    sources = _elements(i, i.operands[1])
+    _inside(i, sym, _param_variable(lo, sym.name), n * len(sources))
     for k, source in enumerate(sources):
         v = _store_value(lo, source, INT_OF_BYTES[n], type_of(i))
         _row_write(lo, i, sym.name, sym.offset + n * k, v)
@@ -272,7 +288,7 @@ def ld(lo: Lowering, i: Instruction) -> None:
     put_address(lo, i, address(lo, i, i.operands[1], space))
     site = lo.site(i, "load", space=space, elem_bytes=n, vector=vector, flags=flags_of(i))
     lo.runtime("rt_load", site, lo.active(i))
-    targets = i.operands[0].items if isinstance(i.operands[0], Vec) else (i.operands[0],)
+    targets = _elements(i, i.operands[0])
     values = []
     for k, target in enumerate(targets):
         v = get_bytes(lo, 32 * n * k, INT_OF_BYTES[n])
@@ -303,7 +319,7 @@ def st(lo: Lowering, i: Instruction) -> None:
     if t == "b128" or n * vector > 16 or space == "param":
         raise Unsupported(i.text)
     put_address(lo, i, address(lo, i, i.operands[0], space))
-    sources = i.operands[1].items if isinstance(i.operands[1], Vec) else (i.operands[1],)
+    sources = _elements(i, i.operands[1])
     for k, source in enumerate(sources):
         v = _store_value(lo, source, INT_OF_BYTES[n], t)
         put_bytes(lo, 32 * n * k, v)
@@ -391,6 +407,8 @@ def cp(lo: Lowering, i: Instruction) -> None:
     size = operands[2]
     if not isinstance(size, Imm):
         raise Unsupported(f"{i.text} with a variable size")
+    if size.bits not in ((16,) if "cg" in i.mods else (4, 8, 16)):
+        raise Unsupported(f"{i.text} of {size.bits} bytes")
     extra = operands[3] if len(operands) > 3 else None
     if any("cache_hint" in m for m in i.mods) and len(operands) == 4:
         extra = None

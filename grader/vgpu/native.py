@@ -119,7 +119,7 @@ def runtime_objects() -> tuple[bytes, ...]:
 
 def runtime_keys() -> tuple[str, ...]:
     """Keys of the runtime's objects in `store`."""
-    made_from = host() + source_digest((".c", ".h"))
+    made_from = f"{host()}{source_digest(('.c', '.h'))}{FLAGS}"
     return tuple(hashlib.sha256(f"{made_from} {name}".encode()).hexdigest() for name in SOURCES)
 
 

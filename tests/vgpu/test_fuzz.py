@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.vgpu import Memory, Module, PtxError, launch
-from tests.vgpu.fuzz import BASE
+from tests.vgpu.fuzz import BASE, attempt
 
 ROOT = Path(__file__).parents[2]
 ENDED = {"malformed", "refused", "no kernel", "finished", "unsupported", "fuel", "trap", "deadlock"}
@@ -37,6 +37,28 @@ def test_mutated_ptx_ends_cleanly() -> None:
 def test_much_mutated_ptx_ends_cleanly() -> None:
     for seed in range(10):
         mutated(seed, 300)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("ld.param.u32 %r1, [n];", "ld.param.u32 %r1, [n+4096];"),
+        ("ld.param.u32 %r1, [n];", "ld.param.u32 %r1, [n+-4];"),
+        ("ld.param.b32 %r10, [y];", "ld.param.b32 %r10, [y+4];"),
+        ("st.param.b32 [x], %r2;", "st.param.b32 [x+4000], %r2;"),
+        ("st.param.b32 [x], %r2;", "st.param.v2.b32 [x], {%r2, %r2};"),
+        (".param .b32 x;", ".param .b32 x[1000];"),
+        (".param .b32 y;", ".param .b32 y[1000];"),
+        ("ld.global.f32 %f1, [%rd6];", "ld.global.v2.f32 {%f1, %f1, %f1}, [%rd6];"),
+        ("st.global.f32 [%rd9], %f6;", f"st.global.v2.f32 [%rd9], {{{', '.join(['%f6'] * 100)}}};"),
+        ("ld.global.f32 %f1, [%rd6];", "cp.async.ca.shared.global [%r9], [%rd6], 400;"),
+        ("ld.global.f32 %f1, [%rd6];", "cp.async.cg.shared.global [%r9], [%rd6], 4;"),
+    ],
+)
+def test_what_would_leave_the_warp_s_own_state_is_refused(old: str, new: str) -> None:
+    """Parameters, vectors and copies are as large as the text says: ptxas refuses these too."""
+    assert BASE.count(old) == 1
+    assert attempt(BASE.replace(old, new), 100) == "unsupported"
 
 
 @settings(max_examples=200)
