@@ -146,10 +146,13 @@ def cvt(lo: Lowering, i: Instruction) -> None:
     if any(m in _FP8 for m in i.mods):
         _cvt_fp8(lo, i)
         return
+    if "pack" in i.mods:
+        _cvt_pack(lo, i)
+        return
     if len(types) < 2:
         raise Unsupported(i.text)
     dt, st = types[0], types[1]
-    if "pack" in i.mods or any("x2" in m and m not in ("f16x2", "bf16x2") for m in i.mods):
+    if any("x2" in m and m not in ("f16x2", "bf16x2") for m in i.mods):
         raise Unsupported(i.text)
     if dt in ("f16x2", "bf16x2"):
         sources = [lo.read(o, "float") for o in i.operands[1:3]]
@@ -175,6 +178,29 @@ def cvt(lo: Lowering, i: Instruction) -> None:
             lo.set(i.operands[0], V(v.t, v.n, v.u, _resized_shadow(lo, a, dt, st)), i, signed(dt))
             return
     lo.set(i.operands[0], lo.with_shadow(v, a), i, signed(dt))
+
+
+def _cvt_pack(lo: Lowering, i: Instruction) -> None:
+    """`cvt.pack.sat.type.abType[.b32] d, a, b[, c]` (9.7.9.22): b's and then a's saturated bits
+    from the lowest up, the rest of d the low bits of c."""
+    e = lo.e
+    kind, source = i.mods[2:4]
+    width = int(kind[1:])
+    sources = [lo.read(o, "i32") for o in i.operands[1:]]
+    least, most = (
+        (-(1 << width - 1), (1 << width - 1) - 1) if kind[0] == "s" else (0, (1 << width) - 1)
+    )
+    parts = []
+    for v in sources[:2]:
+        clamped = e.resize(v, "i64", source == "s32")
+        clamped = e.intrinsic("smax", "i64", clamped, e.const("i64", least))
+        clamped = e.intrinsic("smin", "i64", clamped, e.const("i64", most))
+        parts.append(e.binary("and", e.resize(clamped, "i32"), e.const("i32", (1 << width) - 1)))
+    packed = e.binary("or", parts[1], e.binary("shl", parts[0], e.const("i32", width)))
+    if width < 16:
+        rest = e.binary("shl", sources[2], e.const("i32", 2 * width))
+        packed = e.binary("or", packed, rest)
+    lo.set(i.operands[0], lo.with_shadow(packed, *sources), i)
 
 
 def _cvt_fp8(lo: Lowering, i: Instruction) -> None:
@@ -348,9 +374,8 @@ def _float_to_int(lo: Lowering, i: Instruction, dt: str, st: str, v: V) -> V:
     v = _integral(lo, i, v)
     t = INT_OF_BYTES[TYPE_BYTES[dt]]
     name = "fptosi.sat" if signed(dt) else "fptoui.sat"
-    n, f = ("", "v32")[not v.u], {"float": "f32", "double": "f64"}[v.t]
+    f = {"float": "f32", "double": "f64"}[v.t]
     prefix = "" if v.u else "v32"
-    del n
     full = f"llvm.{name}.{prefix}{t}.{prefix}{f}"
     ty = t if v.u else f"<32 x {t}>"
     e.declare(full, f"{ty} ({v.ty})")

@@ -344,16 +344,20 @@ def atom(lo: Lowering, i: Instruction) -> None:
     space = space_of(i)
     t = type_of(i)
     op = next((m for m in i.mods if m in ATOM_OPS), None)
-    if op is None or t not in ATOM_TYPES or t == "b128" or _vector(i) > 1:
+    if op is None or t not in ATOM_TYPES or t == "b128":
         raise Unsupported(i.text)
     n = TYPE_BYTES[t]
     el = INT_OF_BYTES[n]
     result = i.op == "atom"
     operands = list(i.operands[1:] if result else i.operands)
     put_address(lo, i, address(lo, i, operands[0], space))
-    b = _store_value(lo, operands[1], el, t)
-    put_bytes(lo, 0, b)
-    sources = [b]
+    vector = _vector(i)
+    sources = []
+    for k, o in enumerate(operands[1].items if isinstance(operands[1], Vec) else operands[1:2]):
+        sources.append(_store_value(lo, o, el, t))
+        put_bytes(lo, 32 * n * k, sources[-1])
+    if len(sources) != vector:
+        raise Unsupported(i.text)
     if op == "cas":
         c = _store_value(lo, operands[2], el, t)
         put_bytes(lo, SECOND, c)
@@ -368,16 +372,18 @@ def atom(lo: Lowering, i: Instruction) -> None:
         "atom",
         space=space,
         elem_bytes=n,
-        vector=ATOM_OPS[op] | ATOM_TYPES[t] << 4 | (256 if result else 0),
+        vector=ATOM_OPS[op] | ATOM_TYPES[t] << 4 | (256 if result else 0) | vector << 12,
         flags=flags_of(i),
     )
     lo.runtime("rt_atom", site, lo.active(i))
     if result:
-        v = get_bytes(lo, RESULT, el)
         s = None
         if lo.shadow:
             s = Shadow(lo.load_field(L.W_SCRATCH + 128 * SHADOW_ROW, "i32"))
-        lo.set(i.operands[0], V(v.t, v.n, v.u, s), i)
+        target = i.operands[0]
+        for k, o in enumerate(target.items if isinstance(target, Vec) else [target]):
+            v = get_bytes(lo, RESULT + 32 * n * k, el)
+            lo.set(o, V(v.t, v.n, v.u, s), i)
 
 
 def cp(lo: Lowering, i: Instruction) -> None:

@@ -172,9 +172,9 @@ def redux(lo: Lowering, i: Instruction) -> None:
     lo.put(0, a)
     if lo.shadow:
         lo.use(a, i, "branch")
-    if t == "f32":
-        raise Unsupported(i.text)
     kind = kinds[op] | (16 if t == "s32" else 0)
+    if t == "f32":
+        kind |= 32 | (64 if "abs" in i.mods else 0) | (128 if "NaN" in i.mods else 0)
     r = lo.runtime("rt_redux", lo.site(i, "redux", vector=kind), result="i32")
     lo.set(i.operands[0], V("i32", r, True), i)
 

@@ -29,7 +29,12 @@ static u16 half_atomic(u32 op, u16 old, u16 b, int bf) {
   return bf ? vg_f32_to_bf16_rn(r) : vg_f32_to_f16_rn(r);
 }
 
-static u64 atomic_result(u32 op, u32 type, u64 old, u64 b, u64 c) {
+/* A float's subnormals become zero in an addition to global memory (PTX ISA 9.7.13.7, atom). */
+static inline float flushed(float f, int flush) {
+  return flush && __builtin_fabsf(f) < 0x1p-126f ? __builtin_copysignf(0.0f, f) : f;
+}
+
+static u64 atomic_result(u32 op, u32 type, int global, u64 old, u64 b, u64 c) {
   if (op == 7) return old == b ? c : old;
   if (op == 6) return b;
   if (op == 3) return old & b;
@@ -53,6 +58,7 @@ static u64 atomic_result(u32 op, u32 type, u64 old, u64 b, u64 c) {
     return op == 1 ? ((i64)old < (i64)b ? old : b) : ((i64)old > (i64)b ? old : b);
   case 4: {
     float x = as_float((u32)old), y = as_float((u32)b);
+    if (op == 0) return float_bits(flushed(flushed(x, global) + flushed(y, global), global));
     return float_bits(half_op(op, x, y));
   }
   case 5: {
@@ -76,7 +82,8 @@ void rt_atom(Warp *w, u32 mask, u32 site) {
   Launch *L = w->launch;
   const Site *S = &L->sites[site];
   Stat *stat = &L->stats[site];
-  u32 size = S->elem_bytes, op = S->vector & 15, type = S->vector >> 4 & 15;
+  u32 elem = S->elem_bytes, op = S->vector & 15, type = S->vector >> 4 & 15;
+  u32 vec = S->vector >> 12, size = elem * vec;
   u64 add = window(S->space, 0);
   u8 *b = (u8 *)w->scratch, *c = (u8 *)w->scratch + 512, *out = (u8 *)w->scratch + 1024;
   u32 operand_shadow = L->checks ? w->scratch[SHADOW_ROW][0] : 0, result_shadow = 0;
@@ -92,24 +99,31 @@ void rt_atom(Warp *w, u32 mask, u32 site) {
     if (t) {
       trouble(w, t, mask, site, l, ATOMIC, &P, a, size);
       old = ((u64)POISON << 32) | POISON;
-      memcpy(out + l * size, &old, size);
+      for (u32 e = 0; e < vec; e++) memcpy(out + (e * LANES + l) * elem, &old, elem);
       continue;
     }
-    memcpy(&vb, b + l * size, size), memcpy(&vc, c + l * size, size);
     if (L->checks && shadow_atomic(w, l, site, &P, a, size)) result_shadow |= 1u << l;
-    if (P.local) {
-      for (u32 k = 0; k < size; k++) ((u8 *)&old)[k] = *local_byte(w, P.offset + k, l);
-    } else {
-      memcpy(&old, P.p, size);
-    }
-    u64 new = atomic_result(op, type, old, vb, vc);
-    if (P.local) {
-      for (u32 k = 0; k < size; k++) *local_byte(w, P.offset + k, l) = ((u8 *)&new)[k];
-    } else {
-      memcpy(P.p, &new, size);
+    for (u32 e = 0; e < vec; e++) {
+      u32 row = (e * LANES + l) * elem;
+      u8 *p = P.local ? 0 : P.p + e * elem;
+      memcpy(&vb, b + row, elem);
+      if (op == 7) memcpy(&vc, c + row, elem);
+      if (P.local) {
+        for (u32 k = 0; k < elem; k++)
+          ((u8 *)&old)[k] = *local_byte(w, P.offset + e * elem + k, l);
+      } else {
+        memcpy(&old, p, elem);
+      }
+      u64 new = atomic_result(op, type, P.space == GLOBAL, old, vb, vc);
+      if (P.local) {
+        for (u32 k = 0; k < elem; k++)
+          *local_byte(w, P.offset + e * elem + k, l) = ((u8 *)&new)[k];
+      } else {
+        memcpy(p, &new, elem);
+      }
+      memcpy(out + row, &old, elem);
     }
     if (P.written) memset(P.written, 1, size);
-    memcpy(out + l * size, &old, size);
   }
   if (L->checks) w->scratch[SHADOW_ROW][0] = result_shadow;
   u64 seen[LANES];

@@ -47,8 +47,28 @@ u32 rt_match(Warp *w, u32 mask, u32 site) {
   return all ? mask : 0;
 }
 
+/* The lesser or greater of two floats by their bits; zeros are ordered by sign, and NaNs are left
+   out or, if asked for, win. */
+static u32 float_extreme(u32 r, u32 x, int least, int nan_wins) {
+  int r_nan = (r & 0x7fffffff) > 0x7f800000, x_nan = (x & 0x7fffffff) > 0x7f800000;
+  if (r_nan || x_nan) return nan_wins || (r_nan && x_nan) ? POISON : r_nan ? x : r;
+  i32 a = (i32)(r >> 31 ? r ^ 0x7fffffff : r), b = (i32)(x >> 31 ? x ^ 0x7fffffff : x);
+  return (a < b) == least ? r : x;
+}
+
+static u32 redux_float(Warp *w, u32 mask, u32 kind) {
+  u32 keep = kind & 64 ? 0x7fffffff : ~0u, r = 0, first = 1;
+  LANE_LOOP(mask, l) {
+    u32 x = w->scratch[0][l] & keep;
+    r = float_extreme(first ? x : r, x, (kind & 15) == 1, kind & 128);
+    first = 0;
+  }
+  return r;
+}
+
 u32 rt_redux(Warp *w, u32 mask, u32 site) {
-  u32 kind = w->launch->sites[site].vector, op = kind & 15, is_signed = kind >> 4;
+  u32 kind = w->launch->sites[site].vector, op = kind & 15, is_signed = kind >> 4 & 1;
+  if (kind & 32) return redux_float(w, mask, kind);
   u32 r = w->scratch[0][__builtin_ctz(mask)];
   LANE_LOOP(mask & (mask - 1), l) {
     u32 x = w->scratch[0][l];

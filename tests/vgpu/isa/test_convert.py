@@ -140,6 +140,26 @@ def tf32(a):
 
 OPS.append(Op("cvt.rna.tf32.f32 {d}, {a};", "b32", ("f32",), tf32))
 
+
+def clamped(value, kind):
+    """The bits of an integer saturated to `u8`, `s4`, …"""
+    width = int(kind[1:])
+    least, most = (-(1 << width - 1), (1 << width - 1) - 1) if kind[0] == "s" else (0, 2**width - 1)
+    return min(max(value, least), most) & (1 << width) - 1
+
+
+for form in ("u16", "s16"):
+    OPS.append(
+        Op(f"cvt.pack.sat.{form}.s32 {{d}}, {{a}}, {{b}};", "b32", ("s32", "s32"),
+           lambda a, b, f=form: clamped(a, f) << 16 | clamped(b, f))
+    )  # fmt: skip
+for form in ("u8", "s8", "u4", "s4", "u2", "s2"):
+    OPS.append(
+        Op(f"cvt.pack.sat.{form}.s32.b32 {{d}}, {{a}}, {{b}}, {{c}};", "b32", ("s32", "s32", "b32"),
+           lambda a, b, c, f=form, w=int(form[1:]):
+           (clamped(a, f) << w | clamped(b, f) | c << 2 * w) & 0xFFFFFFFF)
+    )  # fmt: skip
+
 # -- fp8 ----------------------------------------------------------------------------------------
 
 FP8 = {"e4m3": (3, 7, 0x7E), "e5m2": (2, 15, 0x7B)}

@@ -136,6 +136,24 @@ def test_redux(name, values):
     assert warp(f"redux.sync.{name} %r, %x, 0xffffffff;", values) == [expected] * 32
 
 
+@pytest.mark.parametrize(
+    ("form", "values", "expected"),
+    [
+        ("min", [-0.0, 0.0, 3.0], -0.0),
+        ("max", [-0.0, 0.0, -3.0], 0.0),
+        ("min", [2.0, np.nan, -1.5], -1.5),
+        ("max.NaN", [2.0, np.nan, -1.5], np.nan),
+        ("max.abs", [2.0, -7.0, np.nan], 7.0),
+        ("max", [np.nan], np.nan),
+        ("min", [np.inf, -np.inf, 1.0], -np.inf),
+    ],
+)
+def test_redux_of_floats(form, values, expected):
+    bits = np.resize(np.array(values, np.float32), 32).view(np.uint32).tolist()
+    want = 0x7FFFFFFF if np.isnan(expected) else int(np.float32(expected).view(np.uint32))
+    assert warp(f"redux.sync.{form}.f32 %r, %x, 0xffffffff;", bits) == [want] * 32
+
+
 def test_halves_of_a_warp_take_turns():
     """Each half reduces under its own mask, in a branch of its own."""
     body = """setp.lt.u32 %q, %lane, 16;
