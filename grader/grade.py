@@ -449,7 +449,10 @@ def _reason(found: Verdict, graded: Sequence[CaseResult]) -> str:
 
 
 def _elsewhere(language: str) -> str:
-    return f"`grade devices` says what {language} needs; grade it where that is installed."
+    return (
+        f"`grade devices` says what {language} needs. "
+        "The dev container of the student template has every language."
+    )
 
 
 def _versions(builds: Sequence[Build]) -> dict[str, str]:

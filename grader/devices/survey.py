@@ -24,10 +24,23 @@ class Availability(Record):
 
 
 class Survey(Record):
-    """What `grade devices` found."""
+    """What `grade devices` found, and where to grade a language that is missing."""
 
     schema_: str = Field(default="grade/devices/v1", alias="schema")
     found: tuple[Availability, ...]
+
+    @property
+    def next_step(self) -> str:
+        """Empty where every language is here."""
+        languages = [item for item in self.found if item.kind == "language"]
+        lacking = [item.name for item in languages if item.missing is not None]
+        if not lacking:
+            return ""
+        return (
+            f"For {' and '.join(lacking)}: the dev container of the student template "
+            f"(.devcontainer/) has all {len(languages)} languages, on x86-64 and arm64. Open the "
+            "repository in it with VS Code or GitHub Codespaces."
+        )
 
 
 def survey() -> Survey:

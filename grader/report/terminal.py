@@ -371,6 +371,9 @@ def show_survey(found: Survey, out: Console) -> None:
         state = Text("ready" if ready else "no", style="green" if ready else "yellow")
         rows.append((Text(f"{item.kind} {item.name}"), state, Text(item.missing or item.detail)))
     table(out, rows)
+    if found.next_step:
+        out.print()
+        lines(out, found.next_step)
 
 
 def show_verification(

@@ -91,11 +91,18 @@ def test_only_changed_assignments_are_graded(tmp_path: Path) -> None:
     git("commit", "--quiet", "-m", "a")
     subprocess.run(script, cwd=tmp_path, env=environment, check=True)
     assert output.read_text() == 'assignments=["assignment1","assignment3"]\n'
-    (tmp_path / "assignment3" / "kernel.cu").write_text("2")
+    # An instructor's own assignment has any name; what is no assignment is not graded.
+    for name, file in (("assignment3", "kernel.cu"), ("clip", "kernel.py"), (".github", "x.yml"),
+                       ("classroom50", "autograder.py")):  # fmt: skip
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / file).write_text("2")
+        git("add", name)
+    (tmp_path / "README.md").write_text("mine")
+    git("add", "README.md")
     git("commit", "--quiet", "-am", "b")
     output.unlink()
     subprocess.run(script, cwd=tmp_path, env=environment, check=True)
-    assert output.read_text() == 'assignments=["assignment3"]\n'
+    assert output.read_text() == 'assignments=["assignment3","clip"]\n'
 
 
 WORKFLOWS_BY_NAME = {path.name: path for path in WORKFLOWS}
