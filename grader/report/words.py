@@ -90,6 +90,8 @@ def in_short(case: CaseResult) -> str:
         element = f"{fault.buffer}[{fault.index}]" if fault.index is not None else fault.buffer
         parts = (f"line {fault.line}" if fault.line else "", element or "")
         return ", ".join(part for part in parts if part)
+    if fault is not None and fault.extent is None:  # of a hidden case no number is said
+        return f"{fault.buffer}: elements never written"
     if fault is not None:
         return f"{fault.buffer}: {fault.count:,} of {fault.extent:,} never written"
     if case.mismatch is not None:

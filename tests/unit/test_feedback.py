@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from grader import advice, feedback
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from grader import advice, feedback, report, watch
 from grader.assignment import load
-from grader.report import json
+from grader.report import json, junit, sarif, terminal
 from grader.result import Verdict
+from grader.verdict import VERDICT_OF_FAULT
 from tests.report import results
 
 
@@ -34,3 +41,24 @@ def test_feedback_cases_shows_verdicts_only() -> None:
     assert case.verdict is Verdict.WRONG_ANSWER
     assert case.mismatch is None
     assert case.sizes == {}
+
+
+@pytest.mark.parametrize("kind", sorted(VERDICT_OF_FAULT))
+def test_every_report_can_be_written_of_a_hidden_case(kind: str, tmp_path: Path) -> None:
+    """Numbers that are not said must not be asked for, whatever went wrong in the hidden case."""
+    result = results.out_of_bounds()
+    verdict = VERDICT_OF_FAULT[kind]
+    fault = results.OUT_OF_BOUNDS.model_copy(update={"kind": kind})
+    hidden = result.cases[1].model_copy(
+        update={"hidden": True, "faults": (fault,), "verdict": verdict}
+    )
+    shown = feedback.shown((hidden,), load("assignment3"))
+    found = result.model_copy(update={"cases": shown, "verdict": verdict})
+    report.write(found, tmp_path)
+    for verbose in (False, True):
+        out = io.StringIO()
+        terminal.show(found, Console(file=out, width=80), verbose=verbose)
+        assert "[1000]" not in out.getvalue()
+    assert "[1000]" not in (tmp_path / "report.md").read_text()
+    assert junit.render([("ann", found)]) and sarif.render([("ann", found)])
+    assert watch.difference(found, found) == watch.Difference(fixed=(), new=())
