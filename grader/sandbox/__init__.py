@@ -15,6 +15,7 @@
     child.py      reads its order, confines itself, does it              (child)
     confine.py    the layers a child puts on itself, in order            (child)
     landlock.py  seccomp.py  syscalls.py  capabilities.py                (child)
+    forks.py      each new process waits for permission                   (both)
     bubblewrap.py  seatbelt.py    wrappers around the child              (parent)
     warm_child.py  that process                                          (child)
     archive.py    unpacks an archive in a child                          (both)

@@ -29,7 +29,8 @@ def main(request_fd: int, reply_fd: int) -> None:
         order = read_frame(request_fd).header
         os.set_inheritable(reply_fd, False)
         try:
-            confine(Confinement.from_order(order), keep=(request_fd, reply_fd))
+            keep = (request_fd, reply_fd)
+            confine(Confinement.from_order(order), keep, channel_fd=request_fd)
             # Python ignores these; a program expects them to end it, and so do we.
             signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
             if "argv" in order:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox import capabilities, landlock, seccomp
+from grader.sandbox import capabilities, forks, landlock, seccomp
 from grader.sandbox.records import GIB, Limits
 
 PR_SET_PDEATHSIG = 1
@@ -29,7 +29,7 @@ class Confinement:
 
     `read` and `write` are the only paths it may open (the private directory `scratch` is in
     `write`); `layers` are the layers that the parent found here and that must hold; `starting`
-    allows new processes and programs.
+    allows other programs, and `limits.processes` other processes.
     """
 
     limits: Limits
@@ -43,6 +43,11 @@ class Confinement:
         """As JSON."""
         return asdict(self)
 
+    @property
+    def asks(self) -> bool:
+        """Each new process waits for the parent's permission (forks.py)."""
+        return "fork limit" in self.layers and self.starting and self.limits.processes > 0
+
     @classmethod
     def from_order(cls, order: dict[str, Any]) -> Confinement:
         """From the JSON of `to_order`; other keys of the order are not looked at."""
@@ -53,9 +58,10 @@ class Confinement:
         return cls(**values)
 
 
-def confine(confinement: Confinement, keep: tuple[int, ...]) -> None:
+def confine(confinement: Confinement, keep: tuple[int, ...], channel_fd: int = -1) -> None:
     """Put every layer on this process; `keep` are descriptors to leave open besides 0, 1, 2.
 
+    `channel_fd` is the socket to a parent that wants to be asked before each new process.
     Raises SandboxUnavailable where a layer that was ordered does not hold.
     """
     os.chdir(confinement.scratch)
@@ -63,13 +69,17 @@ def confine(confinement: Confinement, keep: tuple[int, ...]) -> None:
     limit_resources(confinement.limits)
     if sys.platform.startswith("linux"):
         _die_first()
-        _no_new_privileges()
+        no_new_privileges()
         capabilities.drop()
         _only_thread()
         if "landlock" in confinement.layers:
             landlock.restrict(confinement.read, confinement.write)
+        if confinement.asks:
+            forks.hand_over(forks.listen(), channel_fd)
         if "seccomp" in confinement.layers:
-            seccomp.restrict(starting=confinement.starting)
+            starting = confinement.starting
+            forking = starting and confinement.limits.processes > 0
+            seccomp.restrict(starting=starting, forking=forking)
 
 
 def _die_first() -> None:
@@ -79,7 +89,8 @@ def _die_first() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
 
 
-def _no_new_privileges() -> None:
+def no_new_privileges() -> None:
+    """Nothing that this process executes gains a right by being executed (prctl(2))."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise SandboxUnavailable("no_new_privs: " + os.strerror(ctypes.get_errno()))

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.errors import NotGradableError
-from grader.sandbox import bubblewrap, landlock, seatbelt, seccomp
+from grader.sandbox import bubblewrap, forks, landlock, seatbelt, seccomp
 from grader.sandbox.channel import Kind, encode
 from grader.sandbox.confine import Confinement
 from grader.sandbox.paths import WRITABLE_DEVICES, toolkit
-from grader.sandbox.records import Limits
+from grader.sandbox.records import Exit, Limits
 from grader.sandbox.start import converse, scratch_directory
+from grader.sandbox.supervise import Heard
 
 # One process more: a layer that does not stop it must be seen to, not cut short.
 PROBE_LIMITS = Limits(wall_seconds=20, cpu_seconds=20, processes=1)
@@ -43,6 +44,7 @@ def missing() -> dict[str, str | None]:
         "bubblewrap": bubblewrap.missing(),
         "landlock": no_landlock,
         "seccomp": seccomp.missing(),
+        "fork limit": forks.missing(),
     }
 
 
@@ -59,7 +61,7 @@ def layers() -> tuple[Layer, ...]:
 
 
 def _layer(name: str, reason: str | None) -> Layer:
-    reason = reason or _broken((name,))
+    reason = reason or (_outrun() if name == "fork limit" else _broken((name,)))
     return Layer(name, reason is None, reason or _detail(name))
 
 
@@ -70,6 +72,7 @@ def _detail(name: str) -> str:
     return {
         "bubblewrap": bubblewrap.version(),
         "seccomp": "allow-list of system calls",
+        "fork limit": "each new process waits for permission",
         "seatbelt": "untested by the authors",
     }[name]
 
@@ -77,21 +80,39 @@ def _detail(name: str) -> str:
 @functools.cache
 def _broken(names: tuple[str, ...]) -> str | None:
     """How a child got past the layers `names` and no others, or None."""
-    with scratch_directory() as scratch, tempfile.NamedTemporaryFile(prefix="grade-") as forbidden:
+    with tempfile.NamedTemporaryFile(prefix="grade-") as forbidden:
+        exit_, heard = _probe("look", {"forbidden": forbidden.name}, names)
+    if heard.last is None or heard.last[0] is not Kind.LAST:
+        return exit_.detail or exit_.output.strip()[-200:] or f"its probe {exit_.cause}"
+    return _got_past(names, heard.last[1].header)
+
+
+@functools.cache
+def _outrun() -> str | None:
+    """How far a child got that makes processes as fast as it can, or None where it was held."""
+    exit_, _ = _probe("multiply", {}, ("fork limit",), starting=True)
+    made = exit_.output.count("+")
+    if exit_.cause == "processes" and made <= PROBE_LIMITS.processes:
+        return None
+    return exit_.detail or f"its probe made {made} processes, where it may {PROBE_LIMITS.processes}"
+
+
+def _probe(
+    job: str, request: dict[str, Any], names: tuple[str, ...], *, starting: bool = False
+) -> tuple[Exit, Heard]:
+    """Run a job of probes.py under the layers `names` and no others."""
+    with scratch_directory() as scratch:
         confinement = Confinement(
             limits=PROBE_LIMITS,
             scratch=str(scratch),
             read=toolkit(),
             write=(str(scratch), *WRITABLE_DEVICES),
             layers=names,
+            starting=starting,
         )
-        order = {**confinement.to_order(), "job": "grader.sandbox.probes:look"}
-        request = {"forbidden": forbidden.name}
+        order = {**confinement.to_order(), "job": f"grader.sandbox.probes:{job}"}
         pieces = [*encode(Kind.REQUEST, order), *encode(Kind.REQUEST, request)]
-        exit_, heard = converse(pieces, confinement)
-    if heard.last is None or heard.last[0] is not Kind.LAST:
-        return exit_.detail or exit_.output.strip()[-200:] or f"its probe {exit_.cause}"
-    return _got_past(names, heard.last[1].header)
+        return converse(pieces, confinement)
 
 
 SIGNS = {

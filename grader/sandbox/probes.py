@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from pathlib import Path
 from typing import Any
+
+MOST_MADE = 16
 
 
 def look(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
@@ -32,6 +35,16 @@ def look(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], l
         forked = True
     exists = outside.exists()
     return {"exists": exists, "opened": opened, "connected": connected, "forked": forked}, []
+
+
+def multiply(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """Make processes that wait, a few and as fast as it goes; print a sign for each."""
+    for _ in range(MOST_MADE):
+        if os.fork() == 0:
+            time.sleep(5)
+            os._exit(0)
+        os.write(1, b"+")
+    return {}, []
 
 
 def echo(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:

@@ -13,7 +13,7 @@ import platform
 import struct
 import sys
 
-from grader.sandbox.syscalls import ABSENT, ALWAYS, JUDGED, STARTING, UNSUPPORTED
+from grader.sandbox.syscalls import ABSENT, ALWAYS, FORKING, JUDGED, STARTING, UNSUPPORTED
 
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 
@@ -27,7 +27,8 @@ ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1), "arm64":
 X32_BIT = 0x40000000
 
 CLONE_THREAD = 0x00010000
-CLONE_NEW_ANY = 0x7E020000 | 0x00000080  # mount, cgroup, uts, ipc, user, pid, net; time
+# mount, cgroup, uts, ipc, user, pid, net; time; and PARENT, whose child would be the grader's own
+CLONE_BAD = 0x7E020000 | 0x00000080 | 0x00008000
 # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX. Others type into terminals, send
 # signals, or change the flags of a file that was opened for reading only.
 GOOD_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
@@ -51,10 +52,10 @@ def missing() -> str | None:
     return None
 
 
-def program(machine: str, pid: int, *, starting: bool) -> list[Instruction]:
+def program(machine: str, pid: int, *, starting: bool, forking: bool) -> list[Instruction]:
     """The filter for `machine` ("x86_64", "aarch64") and the process `pid` that will carry it.
 
-    `starting` allows new processes and execve; otherwise only threads can be made.
+    `starting` allows execve, `forking` new processes; otherwise only threads can be made.
     """
     audit, column = ARCHITECTURES[machine]
     text: list[Instruction] = [
@@ -68,6 +69,7 @@ def program(machine: str, pid: int, *, starting: bool) -> list[Instruction]:
     for table, action in (
         (ALWAYS, ALLOW),
         (STARTING, ALLOW if starting else ERRNO | EPERM),
+        (FORKING, ALLOW if forking else ERRNO | EPERM),
         (ABSENT, ERRNO | ENOSYS),
         (UNSUPPORTED, ERRNO | EOPNOTSUPP),
     ):
@@ -78,22 +80,22 @@ def program(machine: str, pid: int, *, starting: bool) -> list[Instruction]:
     for name, numbers in JUDGED.items():
         number = numbers[column]
         assert number is not None
-        judge = _judge(name, pid, starting=starting)
+        judge = _judge(name, pid, forking=forking)
         text += [(JUMP_EQ, 0, len(judge), number), *judge]
     return [*text, (RETURN, 0, 0, ERRNO | EPERM)]
 
 
-def _judge(name: str, pid: int, *, starting: bool) -> list[Instruction]:
+def _judge(name: str, pid: int, *, forking: bool) -> list[Instruction]:
     """Instructions that decide about one call by its arguments, each path ending in RETURN.
 
     The arguments looked at are ints or 32-bit flags to the kernel, so the low half is all of them.
     """
     allow, refuse = (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, ERRNO | EPERM)
-    if name == "clone" and starting:
-        return [_low(0), (JUMP_SET, 0, 1, CLONE_NEW_ANY), refuse, allow]
+    if name == "clone" and forking:
+        return [_low(0), (JUMP_SET, 0, 1, CLONE_BAD), refuse, allow]
     if name == "clone":
         return [
-            *(_low(0), (JUMP_SET, 0, 1, CLONE_NEW_ANY), refuse),
+            *(_low(0), (JUMP_SET, 0, 1, CLONE_BAD), refuse),
             *((JUMP_SET, 1, 0, CLONE_THREAD), refuse, allow),
         ]
     if name in ("kill", "tgkill"):
@@ -134,16 +136,41 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("text", ctypes.c_void_p)]
 
 
-def restrict(*, starting: bool) -> None:
+def asking(machine: str, action: int) -> list[Instruction]:
+    """A filter that answers every call which makes a process with `action`, and allows the rest.
+
+    It stands before `program`'s, which judges the architecture and everything else.
+    """
+    _, column = ARCHITECTURES[machine]
+    text: list[Instruction] = [(LOAD, 0, 0, OFFSET_NR)]
+    for numbers in FORKING.values():
+        if (number := numbers[column]) is not None:
+            text += [(JUMP_EQ, 0, 1, number), (RETURN, 0, 0, action)]
+    clone = JUDGED["clone"][column]
+    assert clone is not None
+    text += [
+        *((JUMP_EQ, 0, 3, clone), _low(0)),
+        *((JUMP_SET, 1, 0, CLONE_THREAD), (RETURN, 0, 0, action)),
+    ]
+    return [*text, (RETURN, 0, 0, ALLOW)]
+
+
+def packed(text: list[Instruction]) -> ctypes.Structure:
+    """`text` as the record that the kernel takes (struct sock_fprog)."""
+    steps = b"".join(struct.pack("<HBBI", *step) for step in text)
+    buffer = ctypes.create_string_buffer(steps, len(steps))
+    record = _Program(len(text), ctypes.addressof(buffer))
+    record.steps = buffer  # lives as long as the record
+    return record
+
+
+def restrict(*, starting: bool, forking: bool) -> None:
     """Put the filter on this process for good; every thread and child inherits it.
 
     Raises OSError when the kernel refuses; the caller must have set no_new_privs and be the only
     thread that will run what is not trusted.
     """
-    text = program(platform.machine(), os.getpid(), starting=starting)
-    packed = b"".join(struct.pack("<HBBI", *step) for step in text)
-    buffer = ctypes.create_string_buffer(packed, len(packed))
-    filter_ = _Program(len(text), ctypes.addressof(buffer))
+    filter_ = packed(program(platform.machine(), os.getpid(), starting=starting, forking=forking))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0):
         code = ctypes.get_errno()

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -148,9 +149,11 @@ def converse(
 ) -> tuple[Exit, Heard]:
     """Start a child (in a fresh interpreter, or as told), say `pieces` to it, watch it to its end.
 
-    `start_child` takes the child's ends of the three pipes: request, reply, output.
+    `start_child` takes the child's ends of the three channels: request, reply, output. The first
+    is a socket, because a child hands a descriptor back through it (forks.py).
     """
-    request_in, request_out = os.pipe()
+    ours, theirs = socket.socketpair()
+    request_out, request_in = ours.detach(), theirs.detach()
     reply_in, reply_out = os.pipe()
     output_in, output_out = os.pipe()
     try:

@@ -1,8 +1,9 @@
 """The parent's side: feeds a child, listens to it, measures it, and ends all of it.
 
 One loop moves the request out and the reply and the output in, and looks at the child's memory,
-disk and number of processes between. The child is the leader of its own process group; whatever
-is left of the group is killed before `watch` returns.
+disk and number of processes between; a process that wants to make another waits meanwhile. The
+child is the leader of its own process group; whatever is left of the group is killed before
+`watch` returns.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import os
 import selectors
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from grader.sandbox import usage
+from grader.sandbox import forks, usage
 from grader.sandbox.channel import ChannelError, Kind, decoder
 from grader.sandbox.confine import Confinement
 from grader.sandbox.records import Cause, Exit, Frame, Limits
@@ -93,7 +94,15 @@ def watch(
     scratch = Path(confinement.scratch)
     started = time.monotonic()
     heard = Heard()
-    conversation = _Conversation(request, pipes, limits, heard)
+
+    def count() -> int:
+        """Processes of the group, as the kernel lists them now."""
+        if child.pid is None:
+            child.ended()  # a forked child tells its pid beside how it ended
+        assert child.pid is not None  # it said so before it confined itself, let alone forked
+        return usage.of_group(child.pid, alone=False).processes - wrapper
+
+    conversation = _Conversation(request, pipes, limits, heard, count if confinement.asks else None)
     peak = ticks = 0
     seen_cpu = 0.0  # bwrap does not wait for what it runs, so its own sum may lack it
     ended: Ended | None = None
@@ -158,7 +167,7 @@ def _over(
     if use.written_bytes > most_written:
         return "output_cap", f"wrote more than {most_written >> 20} MiB in all"
     if use.processes > limits.processes + 1 + wrapper:
-        return "processes", f"started more than {limits.processes} processes"
+        return "processes", _processes_detail(limits)
     if use.threads > limits.threads:
         return "processes", f"started more than {limits.threads} threads"
     return None
@@ -197,6 +206,10 @@ def _cpu_detail(limits: Limits) -> str:
     return f"used more than {limits.cpu_seconds:g} s of CPU time"
 
 
+def _processes_detail(limits: Limits) -> str:
+    return f"started more than {limits.processes} processes"
+
+
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
@@ -205,13 +218,24 @@ def _signal_name(number: int) -> str:
 
 
 class _Conversation:
-    """The three pipes of one child, moved without ever blocking."""
+    """The three channels of one child, moved without ever blocking, and its forks.
+
+    `count` says how many processes it has, where it asks before it makes one.
+    """
 
     def __init__(
-        self, request: Sequence[bytes], pipes: Pipes, limits: Limits, heard: Heard
+        self,
+        request: Sequence[bytes],
+        pipes: Pipes,
+        limits: Limits,
+        heard: Heard,
+        count: Callable[[], int] | None,
     ) -> None:
         self.heard = heard
         self.limits = limits
+        self.count = count
+        self.granted = 0
+        self.request = pipes.request
         self.pieces = [memoryview(piece).cast("B") for piece in request if len(piece)]
         self.pieces.reverse()
         self.frames = decoder(limits.output_bytes)
@@ -226,7 +250,7 @@ class _Conversation:
             os.set_blocking(fd, False)
             self.selector.register(fd, event, does)
         if not self.pieces:
-            self._close(pipes.request)
+            self._said_all()
 
     def step(self, seconds: float) -> None:
         """Move what can be moved now, waiting at most `seconds` for anything."""
@@ -260,14 +284,45 @@ class _Conversation:
     def _send(self, fd: int) -> None:
         try:
             sent = os.write(fd, self.pieces[-1][:PIPE_BYTES])
-        except BrokenPipeError:
+        except (BrokenPipeError, ConnectionResetError):
             self._close(fd)
             return
         self.pieces[-1] = self.pieces[-1][sent:]
         if not self.pieces[-1]:
             self.pieces.pop()
         if not self.pieces:
+            self._said_all()
+
+    def _said_all(self) -> None:
+        """Close the request's channel, unless a listener is to come back through it."""
+        if self.count is None:
+            self._close(self.request)
+        else:
+            self.selector.modify(self.request, selectors.EVENT_READ, self._listen)
+
+    def _listen(self, fd: int) -> None:
+        listener = forks.taken_over(fd)
+        self._close(fd)
+        if listener is not None:
+            self.open.add(listener)
+            self.selector.register(listener, selectors.EVENT_READ, self._permit)
+
+    def _permit(self, fd: int) -> None:
+        """Answer one process that wants to make another; over the limit it is left waiting."""
+        assert self.count is not None
+        try:
+            number = forks.asked(fd)
+        except OSError:  # nobody is left who could ask
             self._close(fd)
+            return
+        if number is None:
+            return
+        self.granted += 1
+        # The first ones need no look through /proc: however long they live, they are not too many.
+        if self.granted > self.limits.processes and self.count() > self.limits.processes:
+            self.heard.over = ("processes", _processes_detail(self.limits))
+        else:
+            forks.allow(fd, number)
 
     def _hear(self, fd: int) -> None:
         assert isinstance(self.wanted, int)

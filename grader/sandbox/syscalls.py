@@ -172,11 +172,12 @@ JUDGED: dict[str, tuple[int | None, int | None]] = {
 
 # Allowed only where the order says that other programs are to be run.
 STARTING: dict[str, tuple[int | None, int | None]] = {
-    "fork": (57, None),
-    "vfork": (58, None),
     "execve": (59, 221),
     "execveat": (322, 281),
 }
+
+# Allowed only where the limits leave room for more than one process.
+FORKING: dict[str, tuple[int | None, int | None]] = {"fork": (57, None), "vfork": (58, None)}
 
 # "No such call" instead of "not permitted": libraries then fall back to an older one (clone3 takes
 # its flags in memory, where a filter cannot see them).

@@ -16,7 +16,8 @@ from pathlib import Path
 DEEPEST_PATH = 3500  # of PATH_MAX's 4096
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 # Fields of /proc/PID/stat after the ")" that ends the name: proc(5) numbers them from 3.
-PGRP, USER_TICKS, SYSTEM_TICKS, THREADS, RSS_PAGES = 5 - 3, 14 - 3, 15 - 3, 20 - 3, 24 - 3
+PGRP, THREADS, RSS_PAGES = 5 - 3, 20 - 3, 24 - 3
+TICKS = slice(14 - 3, 18 - 3)  # user and system, then those of children that were waited for
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -48,7 +49,7 @@ def of_group(group: int, *, alone: bool) -> Usage:
         resident += int(fields[RSS_PAGES]) * PAGE_BYTES + _number(pid, "status", b"VmPTE:") * 1024
         written += _number(pid, "io", b"wchar:")
         processes += 1
-        ticks += int(fields[USER_TICKS]) + int(fields[SYSTEM_TICKS])
+        ticks += sum(map(int, fields[TICKS]))
         threads = max(threads, int(fields[THREADS]))
     return Usage(resident, processes, threads, ticks / TICKS_PER_SECOND, written)
 

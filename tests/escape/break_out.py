@@ -180,6 +180,51 @@ def start_processes(request, blobs):
     return loot.reply
 
 
+def double_processes(request, blobs):
+    """Attack: a fork bomb: every process makes another, and so do those.
+    Why it must fail: each fork waits for the parent's permission, so it cannot outrun the count."""
+    while True:
+        if os.fork() == 0:
+            os.write(1, b"+")
+
+
+def double_processes_by_vfork(request, blobs):
+    """Attack: the same by clone with CLONE_VM, as posix_spawn does, from many threads at once.
+    Why it must fail: every clone that is no thread's is asked about, whatever its flags."""
+    python = os.path.realpath(sys.executable)
+    words = [python, "-ISc", "import time; print('+', flush=True); time.sleep(100)"]
+
+    def spawn():
+        while True:
+            os.posix_spawn(python, words, dict(os.environ))
+
+    for _ in range(8):
+        threading.Thread(target=spawn, daemon=True).start()
+    time.sleep(60)
+    return {"got": ["time"]}, []
+
+
+def burn_in_children(request, blobs):
+    """Attack: use CPU time in processes that end before anybody adds it up.
+    Why it must fail: what ended children used stands in their parent's sum."""
+    while True:
+        pid = os.fork()
+        if pid == 0:
+            end = time.process_time() + 0.02
+            while time.process_time() < end:
+                pass
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+
+def give_children_away(request, blobs):
+    """Attack: CLONE_PARENT makes the grader's process the parent, who never waits for it.
+    Why it must fail: the flag is refused."""
+    loot = Loot()
+    loot.syscall("clone", (56, 220), 0x8000 | signal.SIGCHLD, 0, 0, 0, 0)
+    return loot.reply
+
+
 def leave_the_group(request, blobs):
     """Attack: a session or group of its own, so that killing the group misses it.
     Why it must fail: setsid and setpgid are not on the list."""

@@ -191,3 +191,9 @@ def test_the_seatbelt_profile_denies_by_default():
 
 def test_confinement_travels_as_json():
     assert Confinement.from_order({**CONFINEMENT.to_order(), "job": "x"}) == CONFINEMENT
+
+
+def test_counting_alone_is_outrun():
+    """What the probe of the fork limit shows is not what the watch over processes does anyway."""
+    exit_, _ = LAYERS._probe("multiply", {}, (), starting=True)
+    assert exit_.output.count("+") > LAYERS.PROBE_LIMITS.processes

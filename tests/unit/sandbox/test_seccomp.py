@@ -7,20 +7,26 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import seccomp
-from grader.sandbox.syscalls import ABSENT, ALWAYS, JUDGED, STARTING, UNSUPPORTED
+from grader.sandbox.syscalls import ABSENT, ALWAYS, FORKING, JUDGED, STARTING, UNSUPPORTED
 
 ALLOW, KILL = seccomp.ALLOW, seccomp.KILL_PROCESS
 REFUSE, NO_SUCH_CALL = seccomp.ERRNO | 1, seccomp.ERRNO | 38
 PID = 4242
 MACHINES = ["x86_64", "aarch64"]
+TABLES = (ALWAYS, JUDGED, STARTING, FORKING, ABSENT, UNSUPPORTED)
 
 
-def decide(machine, number, *arguments, audit=None, starting=False):
+def decide(machine, number, *arguments, audit=None, starting=False, forking=False):
+    """What `program`'s filter would answer to this call."""
+    text = seccomp.program(machine, PID, starting=starting, forking=forking)
+    return interpret(text, machine, number, *arguments, audit=audit)
+
+
+def interpret(text, machine, number, *arguments, audit=None):
     """What the kernel's interpreter would return for this call (seccomp_data, 32-bit loads)."""
     expected_audit, _ = seccomp.ARCHITECTURES[machine]
     words = [word & (2**64 - 1) for word in arguments] + [0] * (6 - len(arguments))
     data = struct.pack("<IIQ6Q", number & 0xFFFFFFFF, audit or expected_audit, 0, *words)
-    text = seccomp.program(machine, PID, starting=starting)
     accumulator = at = 0
     while True:
         code, if_true, if_false, k = text[at]
@@ -40,7 +46,7 @@ def decide(machine, number, *arguments, audit=None, starting=False):
 
 def number_of(machine, name):
     column = MACHINES.index(machine)
-    for table in (ALWAYS, JUDGED, STARTING, ABSENT, UNSUPPORTED):
+    for table in TABLES:
         if name in table:
             return table[name][column]
     raise KeyError(name)
@@ -60,7 +66,7 @@ def kernel_numbers(folder):
 def test_numbers_are_the_kernels(machine, folder):
     kernel = kernel_numbers(folder)
     aliases = {"newfstatat": "fstatat"} if machine == "aarch64" else {}
-    for table in (ALWAYS, JUDGED, STARTING, ABSENT, UNSUPPORTED):
+    for table in TABLES:
         for name, numbers in table.items():
             known = kernel.get(name, kernel.get(aliases.get(name, ""), None))
             assert numbers[MACHINES.index(machine)] == known, name
@@ -70,7 +76,7 @@ def test_numbers_are_the_kernels(machine, folder):
 def test_listed_calls_are_allowed_and_no_other(machine):
     listed = {
         number
-        for table in (ALWAYS, JUDGED, STARTING, ABSENT, UNSUPPORTED)
+        for table in TABLES
         for number in [numbers[MACHINES.index(machine)] for numbers in table.values()]
         if number is not None
     }
@@ -138,19 +144,39 @@ def test_arguments_are_judged(machine, name, arguments, verdict):
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_programs_may_be_started_where_ordered(machine):
-    def starting(name, *arguments):
-        return decide(machine, number_of(machine, name), *arguments, starting=True)
+    def starting(name, *arguments, forking=True):
+        number = number_of(machine, name)
+        return decide(machine, number, *arguments, starting=True, forking=forking)
 
     assert starting("execve") == ALLOW
     assert starting("clone", 17) == ALLOW
+    assert starting("clone", 17, forking=False) == REFUSE
     assert starting("clone", 17 | 0x20000000) == REFUSE
+    assert starting("clone", 17 | 0x8000) == REFUSE  # CLONE_PARENT: a child of the grader's
     assert starting("kill", 1, 9) == REFUSE
+    if machine == "x86_64":
+        assert starting("fork") == starting("vfork") == ALLOW
+        assert starting("fork", forking=False) == starting("vfork", forking=False) == REFUSE
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_what_makes_a_process_is_asked_about_and_nothing_else(machine):
+    text = seccomp.asking(machine, 0x7FC00000)
+    column = MACHINES.index(machine)
+    clone = JUDGED["clone"][column]
+    makers = {numbers[column] for numbers in FORKING.values()}
+    for number in {*range(600)} - {clone}:
+        asks = interpret(text, machine, number) == 0x7FC00000
+        assert asks is (number in makers), number
+    assert interpret(text, machine, clone, 17) == 0x7FC00000
+    assert interpret(text, machine, clone, 0x4111) == 0x7FC00000  # vfork, as posix_spawn asks
+    assert interpret(text, machine, clone, 0x3D0F00) == ALLOW
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("starting", [False, True])
 def test_every_jump_lands_in_the_program(machine, starting):
-    text = seccomp.program(machine, PID, starting=starting)
+    text = seccomp.program(machine, PID, starting=starting, forking=starting)
     assert len(text) < 4096  # BPF_MAXINSNS
     for at, (code, if_true, if_false, _) in enumerate(text):
         if code not in (seccomp.RETURN, seccomp.LOAD):
