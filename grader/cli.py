@@ -194,16 +194,17 @@ def check(
                         small=True,
                         step=step,
                     )
-            except GradeError as error:
+                terminal.show(result, human, quiet=quiet, verbose=verbose, brief=True)
+                if before is not None:
+                    terminal.show_difference(watching.difference(before, result), human)
+                report.write_json(result, json_file)
+                before = watching.remembered(before, result)
+            except BrokenPipeError:  # nobody reads what the next round would say
+                raise
+            except Exception as error:
                 if not watch:
                     raise
-                _say(error.message, error.hint)
-                continue
-            terminal.show(result, human, quiet=quiet, verbose=verbose, brief=True)
-            if before is not None:
-                terminal.show_difference(watching.difference(before, result), human)
-            report.write_json(result, json_file)
-            before = result
+                _explain(error, debug)
     assert result is not None  # one pass without --watch; with it the loop ends by Ctrl-C
     raise typer.Exit(result.verdict.exit_code)
 
@@ -446,9 +447,6 @@ def _run(arguments: list[str]) -> int:
     code: Any
     try:
         code = app(args=arguments, prog_name="grade", standalone_mode=False)
-    except GradeError as error:
-        _say(error.message, error.hint)
-        code = error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("grade: stopped.", err=True)
         return 130
@@ -460,18 +458,22 @@ def _run(arguments: list[str]) -> int:
         if hasattr(error, "show") and hasattr(error, "exit_code"):  # a usage error of the parser
             error.show()
             return int(error.exit_code)
+        return _explain(error, "--debug" in arguments)
+    return code if isinstance(code, int) else 0
+
+
+def _explain(error: Exception, debug: bool) -> int:
+    """Say what ended a command, and whose turn it is; the exit code."""
+    if isinstance(error, GradeError):
+        _say(error.message, error.hint)
+    else:
         _say(
             f"The grader failed; this is not about your kernel. {type(error).__name__}: {error}",
             "Run the command again with --debug and report what it prints.",
         )
-        code = 4
-        if "--debug" in arguments:
-            traceback.print_exc()
-    else:
-        return code if isinstance(code, int) else 0
-    if "--debug" in arguments and code != 4:
-        traceback.print_exc()
-    return int(code)
+    if debug:
+        traceback.print_exception(error)
+    return error.exit_code if isinstance(error, GradeError) else 4
 
 
 def _say(message: str, hint: str) -> None:
