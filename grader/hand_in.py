@@ -38,6 +38,7 @@ from rich.console import Console
 from grader import __version__
 from grader.errors import UsageError
 from grader.report import json as result_json
+from grader.report import replace
 from grader.report.words import clean
 from grader.result import Record, Result, Verdict
 
@@ -150,7 +151,7 @@ def pack(result: Result, place: Path, out: Path) -> Packed:
         files["students.txt"] = ("\n".join(config.students) + "\n").encode()
     files["result.json"] = result_json.dumps(result).encode()
     files["SHA256SUMS"] = _sums(files).encode()
-    _replace(out / ZIP, _zipped(files))
+    replace(out / ZIP, _zipped(files))
     others = sorted(folder.iterdir()) if place.is_dir() else []
     left = [
         f"{path.name} ({'a folder' if path.is_dir() else 'not what is graded'})"
@@ -185,14 +186,6 @@ def _zipped(files: dict[str, bytes]) -> bytes:
             place.compress_type = zipfile.ZIP_DEFLATED
             packed.writestr(place, files[name])
     return out.getvalue()
-
-
-def _replace(path: Path, data: bytes) -> None:
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    Path(beside).chmod(0o644)
-    Path(beside).replace(path)
 
 
 # ---- where it goes -----------------------------------------------------------------------------

@@ -24,11 +24,12 @@ from rich.progress import (
 from grader import assignment as assignments
 from grader import warm
 from grader.assignment_schema import Assignment
-from grader.batch import hidden, layouts, roster, settings
+from grader.batch import class_report, hidden, layouts, roster, settings
 from grader.batch.gradebook import NAME, Gradebook
 from grader.batch.grades import Grade, grades
 from grader.batch.roster import Roster, Student
 from grader.errors import UsageError
+from grader.report import terminal
 from grader.report.words import clean
 from grader.result import Record, Result, Verdict
 from grader.sandbox import archive
@@ -54,6 +55,7 @@ class Summary(Record):
     verdicts: dict[str, int]
     infrastructure: int
     changes: tuple[str, ...] = ()
+    class_page: str | None = None
 
 
 class Selection(Record):
@@ -119,6 +121,12 @@ def batch(
             assignment, wanted, book, workers or os.cpu_count() or 1, compare, console, quiet
         )
         changes = _changes(book, assignment, wanted) if compare else ()
+        page = None
+        if not compare and everything:
+            with terminal.progress(quiet=quiet) as say:
+                page = class_report.write(
+                    book, assignment.name, step=lambda done: say(f"writing report {done}")
+                )
         summary = Summary(
             assignment=assignment.name,
             layout=finding.layout,
@@ -131,6 +139,7 @@ def batch(
             verdicts={v.value: counts[v] for v in Verdict if counts[v]},
             infrastructure=counts[Verdict.GRADER_ERROR] + counts[Verdict.NOT_GRADABLE],
             changes=changes,
+            class_page=str(page) if page else None,
         )
     _say_done(console, summary, gradebook, compare=compare)
     return summary
@@ -312,6 +321,8 @@ def _say_done(console: Console, summary: Summary, gradebook: Path, *, compare: b
             _say(console, f"  {line}")
         _say(console, "nothing was published; the same command without --compare does that")
     _say(console, f"gradebook: {gradebook}")
+    if summary.class_page:
+        _say(console, f"class report: {summary.class_page}")
 
 
 # ---- an instructor's word ----------------------------------------------------------------------

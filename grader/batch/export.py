@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,17 +10,17 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from grader import assignment as assignments
-from grader.batch import bundle, settings
+from grader.batch import bundle, class_report, settings
 from grader.batch.gradebook import Gradebook
 from grader.batch.grades import Grade, anonymous, grades
 from grader.errors import UsageError
-from grader.report import classroom, feedback, gradescope, junit, sarif
+from grader.report import classroom, feedback, gradescope, junit, replace, sarif
 from grader.report import grades as grade_files
 from grader.report import json as result_json
 from grader.report.words import clean
 from grader.result import Result
 
-OF_A_CLASS = ("csv", "canvas", "moodle", "feedback")
+OF_A_CLASS = ("csv", "canvas", "moodle", "feedback", "class")
 OF_A_RESULT = ("junit", "sarif", "gradescope", "classroom50")
 TARGETS = (*OF_A_CLASS, *OF_A_RESULT, "gradescope-bundle")
 
@@ -60,7 +59,14 @@ def export(
             if to == "canvas":
                 raise UsageError("Canvas needs names; --anonymous cannot go with it")
             found = anonymous(found, book.secret())
-        if to == "canvas":
+        if to == "class":
+            page = class_report.write(
+                book, name, folder=out, found=found if hide_names else None,
+                result_of=lambda row: _without_names(book.result(row)) if hide_names
+                else book.result(row),
+            )  # fmt: skip
+            _say(console, f"{page}: {len(found)} students")
+        elif to == "canvas":
             _canvas(name, found, fill, column, out, console)
         elif to in ("csv", "moodle"):
             text = {"csv": grade_files.plain, "moodle": grade_files.moodle}[to](found)
@@ -178,13 +184,7 @@ def _write(path: Path, data: bytes) -> None:
     """Write beside the target, then move: a reader never sees half a file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(beside).chmod(0o666 & ~mask)
-        Path(beside).replace(path)
+        replace(path, data)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}",
                          "--out PATH selects another place.") from None  # fmt: skip

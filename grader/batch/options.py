@@ -146,8 +146,8 @@ def export(
         str,
         typer.Option(
             metavar="FORMAT",
-            help="canvas, moodle, feedback, csv, gradescope, gradescope-bundle, classroom50, "
-            "junit or sarif.",
+            help="class, canvas, moodle, feedback, csv, gradescope, gradescope-bundle, "
+            "classroom50, junit or sarif.",
         ),
     ],
     gradebook: Gradebook = Path("gradebook.db"),

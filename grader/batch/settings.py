@@ -4,6 +4,7 @@
 
     attempts = "best"            # or "latest": which attempt counts
     late_days = 5                # free late days of each student, over all assignments
+    leaderboard = true           # a page of times under pseudonyms; without this there is none
     [assignment.assignment3]
     due = 2026-11-30T23:59:00+01:00
     grace_minutes = 15
@@ -51,6 +52,7 @@ class Settings(BaseModel):
 
     attempts: Literal["best", "latest"] = "best"
     late_days: int = Field(default=0, ge=0)
+    leaderboard: bool = False
     assignment: dict[str, Deadline] = {}
 
     def deadline(self, name: str) -> Deadline:

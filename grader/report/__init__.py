@@ -6,6 +6,7 @@ terminal.py   the terminal (rich)
 markdown.py   report.md, for CI summaries and pull requests
 html.py       report.html, one self-contained file (templates/)
 json.py       result.json and its schema
+class_*.py    a whole class: class.html, class.csv, leaderboard.html
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def write(result: Result, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            _replace(folder / name, text)
+            replace(folder / name, text.encode())
     except OSError as error:
         raise UsageError(
             f"expected a folder to write to; {folder}: {error.strerror}",
@@ -55,17 +56,17 @@ def write_json(record: BaseModel, target: str | None) -> None:
         sys.stdout.flush()
         return
     try:
-        _replace(Path(target), json.dumps(record))
+        replace(Path(target), json.dumps(record).encode())
     except OSError as error:
         raise UsageError(f"cannot write --json {target}: {error.strerror}") from error
 
 
-def _replace(path: Path, text: str) -> None:
+def replace(path: Path, data: bytes) -> None:
     """Write beside the target, then move: a reader never sees half a file."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)

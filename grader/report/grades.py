@@ -23,14 +23,16 @@ MOODLE = ("Identifier", "Full name", "Email address", "Status", "Grade", "Maximu
 
 def plain(grades: Sequence[Grade]) -> str:
     """Everything the gradebook says of an assignment, a line per student."""
-    return table(HEADER, [
-        (g.student.id, g.student.name, g.student.email, g.student.section, g.points, g.out_of,
-         g.automatic, g.plus or "", "yes" if g.overridden else "",
-         g.verdict.value if g.verdict else "", g.late_days, g.free_days,
-         f"{g.extension_days:g}" if g.extension_days else "",
-         g.submitted.isoformat() if g.submitted else "", g.attempts, g.remark)
-        for g in grades
-    ])  # fmt: skip
+    return table(HEADER, map(cells, grades))
+
+
+def cells(g: Grade) -> tuple[object, ...]:
+    """The line of a student: a cell for each column of HEADER."""
+    return (g.student.id, g.student.name, g.student.email, g.student.section, g.points, g.out_of,
+            g.automatic, g.plus or "", "yes" if g.overridden else "",
+            g.verdict.value if g.verdict else "", g.late_days, g.free_days,
+            f"{g.extension_days:g}" if g.extension_days else "",
+            g.submitted.isoformat() if g.submitted else "", g.attempts, g.remark)  # fmt: skip
 
 
 def moodle(grades: Sequence[Grade]) -> str:

@@ -66,7 +66,13 @@ def render(result: Result) -> str:
 
 @functools.cache
 def _template() -> Template:
-    environment = Environment(
+    return environment().get_template("report.html.j2")
+
+
+@functools.cache
+def environment() -> Environment:
+    """The templates of this package; everything that is put into one is escaped."""
+    made = Environment(
         loader=PackageLoader("grader.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -74,12 +80,12 @@ def _template() -> Template:
         lstrip_blocks=True,
         bytecode_cache=FileSystemBytecodeCache(str(_compiled())),
     )
-    environment.filters["clean"] = words.clean
-    environment.filters["safe_code"] = code.safe
-    environment.globals["style"] = Markup(
-        environment.get_template("report.css").render()  # our own file, nothing of a student in it
+    made.filters["clean"] = words.clean
+    made.filters["safe_code"] = code.safe
+    made.globals["style"] = Markup(
+        made.get_template("report.css").render()  # our own file, nothing of a student in it
     )
-    return environment.get_template("report.html.j2")
+    return made
 
 
 def _compiled() -> Path:

@@ -69,6 +69,33 @@ def test_graded_once_then_only_what_changed(tmp_path: Path) -> None:
     assert batch(tmp_path, "--only", "verdict=refused")["graded"] == 1
 
 
+def test_it_ends_with_a_class_report_that_can_be_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hand_in(tmp_path / "class", "ann", "accepted/plain.cu")
+    hand_in(tmp_path / "class", "bob", "out_of_bounds/no_guard.cu")
+    (tmp_path / "roster.csv").write_text("id\nann\nbob\ncem\n")
+    (tmp_path / "class.toml").write_text("leaderboard = true\n")
+    summary = batch(tmp_path, "--roster", str(tmp_path / "roster.csv"))
+    folder = tmp_path / "assignment3-class"
+    page = folder / "class.html"
+    assert summary["class_page"] == str(page)
+    assert {path.name for path in (folder / "reports").iterdir()} == {"ann.html", "bob.html"}
+    assert "1 student handed in nothing" in page.read_text()
+    assert "kernel.cu" in (folder / "reports" / "bob.html").read_text()
+    board = (folder / "leaderboard.html").read_text()
+    assert "student-" in board and "ann" not in board
+    whole = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+    shutil.rmtree(folder)
+    assert cli._run(["export", "assignment3", "--to", "class"]) == 0
+    again = {p: p.read_bytes() for p in Path("assignment3-class").resolve().rglob("*.*")}
+    assert {p: data for p, data in again.items() if p.is_file()} == whole
+    assert cli._run(["export", "assignment3", "--to", "class", "--anonymous", "--out", "x"]) == 0
+    assert not any("ann" in path.name for path in Path("x/reports").iterdir())
+    assert ">ann<" not in Path("x/class.html").read_text()
+
+
 @pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_and_grades_nothing_twice(tmp_path: Path) -> None:
     names = [
