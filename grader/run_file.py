@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import posixpath
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ from grader.cases import BufferData, Inputs
 from grader.devices import virtual
 from grader.errors import UsageError
 from grader.languages import Artefact, Variant, cuda_c, metal, metal_advice, signature
+from grader.languages.cuda_includes import included_name, includes
 from grader.languages.mangling import function_name
 from grader.languages.signature import FunctionText, ParameterText
 from grader.parameters import meaning
@@ -198,6 +200,22 @@ def headers_beside(path: Path) -> dict[str, str]:
             except (OSError, UnicodeDecodeError):
                 continue
             found[file.relative_to(path.parent).as_posix()] = content
+    return found | _headers_above(path, found)
+
+
+def _headers_above(path: Path, beside: dict[str, str]) -> dict[str, str]:
+    """The headers in folders above the file's that it or another header includes by such a path."""
+    found: dict[str, str] = {}
+    waiting = [(path.name, path.read_text(encoding="utf-8")), *beside.items()]
+    while waiting:
+        file, text = waiting.pop()
+        for _, _, operand in includes(text):
+            name = included_name(operand) or ""
+            wanted = posixpath.normpath(posixpath.join(posixpath.dirname(file), name))
+            above = wanted.startswith("../") and wanted.endswith((".h", ".cuh", ".hpp", ".inl"))
+            if above and wanted not in found and (path.parent / wanted).is_file():
+                found[wanted] = (path.parent / wanted).read_text(encoding="utf-8", errors="replace")
+                waiting.append((wanted, found[wanted]))
     return found
 
 

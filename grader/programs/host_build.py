@@ -6,10 +6,11 @@ kernel; lld links with the libraries of toolchain.py. Nothing but clang and lld 
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from grader.languages import metal_clang
@@ -103,6 +104,12 @@ def _wrap(file: str, harness: str) -> None:
 
 
 def _lay_out(files: Mapping[str, str]) -> None:
+    """Write the files; headers above the program's folder (`../`) lie above it here too."""
+    above = max(PurePosixPath(name).parts.count("..") for name in files)
+    if above:
+        folder = Path(*["folder"] * above)
+        folder.mkdir(parents=True)
+        os.chdir(folder)
     for name, text in files.items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)

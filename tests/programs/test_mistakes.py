@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from grader import run_program
 from grader.programs import build, run, toolchain
 from grader.programs.run import Outcome
+from grader.run_file import headers_beside
 from tests.programs.sources import HEAD, PROGRAMS, QUICK
 
 pytestmark = pytest.mark.skipif(
@@ -96,6 +99,35 @@ def test_a_right_program_runs_and_nothing_is_said() -> None:
     assert found.answer.faults == ()
     assert found.stdout == "first\nfrom the device\ncaught 10\n1\n"
     assert found.answer.launches == {"scale": 1, "speak": 1}
+
+
+def test_headers_may_lie_above_the_program(tmp_path: Path) -> None:
+    """As in the example code of books: `#include "../common/common.h"`, which has a neighbour."""
+    (tmp_path / "common").mkdir()
+    (tmp_path / "chapter").mkdir()
+    (tmp_path / "common" / "common.h").write_text('#include "number.h"\n')
+    (tmp_path / "common" / "number.h").write_text("#define NUMBER 7\n")
+    (tmp_path / "common" / "secret.txt").write_text("nothing but headers\n")
+    program = tmp_path / "chapter" / "program.cu"
+    text = (
+        HEAD.replace("\n", '\n#include "../common/common.h"\n', 1)
+        + """
+__global__ void k(int* x) { *x = NUMBER; }
+int main() {
+  int *d, h;
+  cudaMalloc(&d, 4);
+  k<<<1, 1>>>(d);
+  cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);
+  cudaFree(d);
+  printf("%d of %d\\n", h, NUMBER);
+}
+"""
+    )
+    program.write_text(text)
+    found = run_program.run(program, text, [])
+    assert (found.ended, found.stdout) == ("exited", "7 of 7\n"), found
+    program.write_text('#include "../common/secret.txt"\n#include "../common/common.h"\n')
+    assert headers_beside(program).keys() == {"../common/common.h", "../common/number.h"}
 
 
 def test_what_is_not_served_is_named_by_the_compiler() -> None:

@@ -32,6 +32,15 @@ static inline u64 window(u32 space, u64 a) {
   return a;
 }
 
+static inline int beyond(u64 offset, u32 size, u64 extent) {
+  return offset >= extent || extent - offset < size;
+}
+
+/* An access that leaves its array's end askew is misaligned first: so a GPU says. */
+static inline enum Trouble outside(u64 offset, u64 a, u32 size, u64 extent) {
+  return offset < extent && a % size ? UNALIGNED : OUTSIDE;
+}
+
 static enum Trouble resolve(Warp *w, u64 a, u32 size, u32 lane, int write, Place *P) {
   Launch *L = w->launch;
   u64 slot = a >> SLOT_BITS;
@@ -47,7 +56,7 @@ static enum Trouble resolve(Warp *w, u64 a, u32 size, u32 lane, int write, Place
     P->flags = b->flags;
     P->offset = a - b->base;
     if (b->flags & IS_CONST) P->space = CONST;
-    if (P->offset >= b->size || b->size - P->offset < size) return OUTSIDE;
+    if (beyond(P->offset, size, b->size)) return outside(P->offset, a, size, b->size);
     if (b->flags & IS_FREED) return USED_AFTER_FREE;
     P->p = b->host + P->offset;
     P->written = b->written ? b->written + P->offset : 0;
@@ -62,8 +71,9 @@ static enum Trouble resolve(Warp *w, u64 a, u32 size, u32 lane, int write, Place
   if (slot == SHARED_SLOT) {
     P->space = SHARED, P->buffer = SHARED_ID | (u32)k;
     P->offset = (u64)inside;
-    if (k >= L->nshared || inside < 0 || (u64)inside + size > L->shared_arrays[k].size)
-      return OUTSIDE;
+    if (k >= L->nshared) return OUTSIDE;
+    if (beyond((u64)inside, size, L->shared_arrays[k].size))
+      return outside((u64)inside, a, size, L->shared_arrays[k].size);
     P->offset = L->shared_arrays[k].storage + (u64)inside;
     P->p = w->block->shared + P->offset;
     P->shadow = &w->block->shared_shadow;
@@ -72,8 +82,9 @@ static enum Trouble resolve(Warp *w, u64 a, u32 size, u32 lane, int write, Place
   if (slot == LOCAL_SLOT) {
     P->space = LOCAL, P->buffer = LOCAL_ID | (u32)k;
     P->offset = (u64)inside;
-    if (k >= L->nlocal || inside < 0 || (u64)inside + size > L->local_arrays[k].size)
-      return OUTSIDE;
+    if (k >= L->nlocal) return OUTSIDE;
+    if (beyond((u64)inside, size, L->local_arrays[k].size))
+      return outside((u64)inside, a, size, L->local_arrays[k].size);
     P->offset = L->local_arrays[k].storage + (u64)inside;
     P->p = w->local + (P->offset / 4 * LANES + lane) * 4 + P->offset % 4;
     P->local = 1;
