@@ -103,7 +103,9 @@ def test_gradescope_bundle_can_grade(tmp_path: Path) -> None:
                 "source/assignments/assignment3/assignment.toml",
                 "source/reference/assignment3/kernel.cu"} <= names  # fmt: skip
         assert packed.getinfo("run_autograder").external_attr >> 16 == 0o100755
-        assert not any("/submissions/" in name or "__pycache__" in name for name in names)
+        known = [name for name in names if "/submissions/" in name]
+        assert all(name.startswith("source/grader/worked_example/") for name in known)
+        assert not any("__pycache__" in name for name in names)
         fallback = packed.read("run_autograder").decode()
     # What the script writes where nothing was graded is JSON that Gradescope takes.
     text = fallback.partition("echo '")[2].partition("' |")[0].replace("\n", " ")
