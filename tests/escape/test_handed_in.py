@@ -154,6 +154,24 @@ def test_planted_modules(folder):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_an_assignment_of_its_own(folder):
+    """Attack: hand in an easier assignment, its inputs, an oracle and tests beside the kernel.
+    Why it must fail: of a submission only the kernel and the notes are read."""
+    (folder / "kernel.cu").write_text((HERE / "cuda_c" / "control_wrong.cu").read_text())
+    easy = (
+        "name = 'assignment3'\n[tolerance.float32]\nrtol = 1e9\natol = 1e9\n[points]\nbuild = 100\n"
+    )
+    for place in (folder, folder / "assignments" / "assignment3"):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "assignment.toml").write_text(easy)
+        (place / "inputs.py").write_text("import os; os._exit(77)\n")
+        (place / "reference.py").write_text("import os; os._exit(77)\n")
+        (place / "grade.toml").write_text("[grade]\nassignments = 'assignments'\n")
+    result = graded(folder)
+    assert result.verdict is Verdict.WRONG_ANSWER
+    assert 0 < result.score.points < result.score.out_of // 2
+
+
 def graded(place):
     needs("cuda-c")
     return grade.submit(ASSIGNMENT, place, language="cuda-c", small=True)

@@ -76,13 +76,15 @@ def test_hostile_submission(path):
     result = graded(path, name)
     assert result.verdict in allowed, result.reason
     best = points(path.parent / f"control_honest{path.suffix}", name)
-    wrong = points(path.parent / f"control_wrong{path.suffix}", name)
     got = result.score.points
     if result.verdict is Verdict.ACCEPTED:
         assert got <= best
     elif got is not None:
-        # Partly right is worth something; the honest mistake is wrong in every case but the empty.
-        assert wrong <= got <= best // 2 or got < wrong
+        # Partly right is worth something, as it is to an honest student; never all, never speed.
+        points_of = {line.item: (line.points, line.out_of) for line in result.score.lines}
+        assert got < best
+        assert points_of["speed"][0] == 0
+        assert any(points_of[item][0] < points_of[item][1] for item in ("correct", "bounds"))
     assert sorted(Path(tempfile.gettempdir()).iterdir()) == before
     assert not ESCAPED.exists()
 
