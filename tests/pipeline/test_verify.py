@@ -55,10 +55,19 @@ def test_a_submission_in_another_folder_is_named(copy: Path) -> None:
     ]
 
 
-def test_a_broken_reference_is_named(copy: Path) -> None:
-    kernel = copy.parent.parent / "reference" / "assignment3" / "kernel.cu"
-    kernel.write_text(kernel.read_text().replace("A[i] + B[i]", "A[i] - B[i]"))
-    assert "reference (cuda-c)" in [name for name, _ in bad(copy)]
+@pytest.mark.parametrize(
+    ("language", "file", "sum_", "difference"),
+    [
+        ("cuda-c", "kernel.cu", "A[i] + B[i]", "A[i] - B[i]"),
+        pytest.param("metal", "kernel.metal", "A[i] + B[i]", "A[i] - B[i]", marks=pytest.mark.slow),
+        pytest.param("triton", "kernel.py", "a + b", "a - b", marks=pytest.mark.slow),
+    ],
+)
+def test_a_broken_reference_is_named(
+    copy: Path, language: str, file: str, sum_: str, difference: str
+) -> None:
+    change(copy.parent.parent / "reference" / "assignment3" / file, (sum_, difference))
+    assert f"reference ({language})" in [name for name, _ in bad(copy)]
 
 
 def bad(copy: Path) -> list[tuple[str, str]]:
