@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.vgpu import layout as L
 from grader.vgpu.lower import Site
+from grader.vgpu.polling import polls
 from grader.vgpu.ptx import Instruction, Loc, Ptx
 from grader.vgpu.records import Access, Dim3, Fault, Place, Severity
 
@@ -189,6 +190,8 @@ class Reporter:
         """All faults, merged by kind, severity, access, line and buffer, in source order."""
         made: dict[tuple[object, ...], Fault] = {}
         for k in range(self.frame.c.nfaults):
+            if self._checked(self.frame.faults[k]):
+                continue
             fault = self.one(self.frame.faults[k])
             key = (fault.kind, fault.severity, fault.access, fault.file, fault.line, fault.buffer)
             if key in made:
@@ -215,6 +218,21 @@ class Reporter:
             )
         )  # fmt: skip
         return tuple(dataclasses.replace(f, message=_counted(f)) for f in kept)
+
+    def _checked(self, f: CFault) -> bool:
+        """Whether a race is a load beside atomics whose value an atomic checks, as compare-and-swap
+        loops begin."""
+        if KINDS[f.kind] != "race" or not f.has_other:
+            return False
+        sides = {ACCESS[f.access]: f.site, ACCESS[f.other_access]: f.other_site}
+        if sides.keys() != {"read", "atomic"}:
+            return False
+        load = sides["read"]
+        if load >= len(self.sites):
+            load = self.frame.call_sites[load - len(self.sites)].site
+        if not self.frame.checked_reads[load]:
+            return False
+        return not polls(self.frame.kernel.program, self.sites[load])
 
     def one(self, f: CFault) -> Fault:
         """One record of the runtime."""

@@ -140,7 +140,7 @@ class CLaunch(ctypes.Structure):
         ("sync", _P), ("nsync", _U64), ("sync_capacity", _U64), ("grid_workspace", _U64),
         ("live_clock", _U64), ("arena", _P), ("arena_left", _U64), ("call_sites", _P),
         ("ncall_sites", _U64),
-        ("exact", _U32 * 3), ("pad_exact", _U32),
+        ("exact", _U32 * 3), ("pad_exact", _U32), ("checked_reads", _P),
     )  # fmt: skip
 
 
@@ -357,6 +357,8 @@ class _Frame:
         c.faults, c.max_faults = ctypes.addressof(self.faults), MAX_FAULTS
         self.call_sites = (CCallSite * MAX_CALL_SITES)()
         c.call_sites = ctypes.addressof(self.call_sites)
+        self.checked_reads = np.zeros(max(len(lowered.sites), 1), np.uint8)
+        c.checked_reads = self.checked_reads.ctypes.data
         self.text = np.zeros(TEXT_BYTES, np.uint8)
         c.text, c.text_capacity = self.text.ctypes.data, TEXT_BYTES
         self.counters = np.zeros((c.nblocks, 3), np.uint64)

@@ -21,6 +21,18 @@ static u32 call_site(Warp *w, u32 lane, u32 site) {
   return (u32)(L->nsites + L->ncall_sites++);
 }
 
+static Fault *record(Warp *w, u32 kind, u32 severity, u32 site, u32 lane, u32 access, u32 space,
+                     u32 buffer, u64 address, u32 size, u32 count) {
+  Launch *L = w->launch;
+  if (L->nfaults >= L->max_faults) return 0;
+  Fault *f = &L->faults[L->nfaults++];
+  memset(f, 0, sizeof *f);
+  f->kind = kind, f->severity = severity, f->site = site, f->access = access, f->space = space;
+  f->buffer = buffer, f->address = address, f->size = size, f->count = count;
+  note_where(w, lane, f->block, f->thread);
+  return f;
+}
+
 static Fault *report(Warp *w, u32 kind, u32 severity, u32 site, u32 lane, u32 access, u32 space,
                      u32 buffer, u64 address, u32 size, u32 count) {
   Launch *L = w->launch;
@@ -33,13 +45,7 @@ static Fault *report(Warp *w, u32 kind, u32 severity, u32 site, u32 lane, u32 ac
       return f;
     }
   }
-  if (L->nfaults >= L->max_faults) return 0;
-  Fault *f = &L->faults[L->nfaults++];
-  memset(f, 0, sizeof *f);
-  f->kind = kind, f->severity = severity, f->site = site, f->access = access, f->space = space;
-  f->buffer = buffer, f->address = address, f->size = size, f->count = count;
-  note_where(w, lane, f->block, f->thread);
-  return f;
+  return record(w, kind, severity, site, lane, access, space, buffer, address, size, count);
 }
 
 static void stop(Warp *w, u32 ended, u32 site, u32 lane) {

@@ -78,10 +78,35 @@ static Cell *cells(Shadow *s, u64 offset, u32 size) {
 
 static void race(Warp *w, u32 lane, u32 site, u32 access, const Place *P, u64 address, u32 size,
                  u32 severity, Stamp other, u32 other_access, u32 code) {
-  Fault *f = report(w, RACE, severity, site, lane, access, P->space, P->buffer, address, size, 1);
-  if (!f || f->has_other) return;
+  Launch *L = w->launch;
+  site = call_site(w, lane, site);
+  for (u64 k = 0; k < L->nfaults; k++) {
+    Fault *f = &L->faults[k];
+    /* Which load an atomic met decides what the report is worth: one record for each. */
+    int same = access != ATOMIC || other_access != READ || f->other_site == other.site;
+    if (f->kind == RACE && f->site == site && f->buffer == P->buffer && f->severity == severity &&
+        f->access == access && f->other_access == other_access && same) {
+      f->count++;
+      return;
+    }
+  }
+  Fault *f = record(w, RACE, severity, site, lane, access, P->space, P->buffer, address, size, 1);
+  if (!f) return;
   name_other(w, f, other, other_access);
   f->code = code;
+}
+
+/* An atomic that compares with the old value, by a lane that has read it before: a plain load as
+   compare-and-swap loops begin with. */
+static void atomic_checks(Launch *L, const Cell *c, u32 thread, u32 site) {
+  u32 op = L->sites[site].vector & 15;
+  if (op != 1 && op != 2 && op != 3 && op != 4 && op != 7) return; /* min max and or cas */
+  const Stamp *read = c->flags & HAS_READ && c->read.thread == thread ? &c->read : 0;
+  for (Reader *r = c->more; r && !read; r = r->next)
+    if (r->at.thread == thread) read = &r->at;
+  if (!read) return;
+  u32 load = read->site < L->nsites ? read->site : L->call_sites[read->site - L->nsites].site;
+  L->checked_reads[load] = 1;
 }
 
 static void against(Warp *w, u32 lane, u32 site, u32 access, u32 strong, const Place *P, u64 a,
@@ -140,6 +165,7 @@ static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, cons
       against(w, lane, site, access, strong, P, a, size, c->write, WRITE,
               (c->flags & WRITE_VOLATILE) != 0, same_value, same_instruction);
     }
+    if (access == ATOMIC && !k) atomic_checks(L, c, now.thread, site);
     if (c->flags & HAS_ATOMIC && access != ATOMIC && c->atomic.thread != now.thread)
       against(w, lane, site, access, strong, P, a, size, c->atomic, ATOMIC, 1, same_value, 0);
     if (access == READ) {
