@@ -169,7 +169,7 @@ def _rule(rule: MetricRule | TimeRule, speed: Speed, case: CaseResult) -> Share 
             return None
         value = timing.nanoseconds / other.nanoseconds
         share = _band(rule.bands, value, speed.tie_margin)
-        return share, f"{wanted} time {value:.2f} times the reference's"
+        return share, f"{wanted} time {_beside(value, speed.tie_margin)}"
     own = _formula(rule, case.metrics)
     if own is None:
         return None
@@ -179,9 +179,17 @@ def _rule(rule: MetricRule | TimeRule, speed: Speed, case: CaseResult) -> Share 
             return None
         own /= base
     value = float(own)
-    words = f"{rule.name} {value:.2f}" + (" times the reference's" if rule.relative else "")
+    less_is_better = all(band.at_least is None for band in rule.bands)
+    margin = speed.tie_margin if less_is_better else 1.0
+    words = f"{rule.name} {_beside(value, margin) if rule.relative else f'{value:.2f}'}"
     share = _band(rule.bands, value, speed.tie_margin)
     return share, f"{words} ({rule.why})" if share < 1 and rule.why else words
+
+
+def _beside(value: float, tie_margin: float) -> str:
+    """A multiple of what the reference needs, which is said to be better beyond the margin."""
+    better = ": better than the reference" if value < 1 - tie_margin else ""
+    return f"{value:.2f} times the reference's{better}"
 
 
 def _formula(rule: MetricRule, metrics: Metrics | None) -> Fraction | None:

@@ -281,3 +281,34 @@ def test_points_say_why(course: Assignment) -> None:
     found = score(course, Verdict.ACCEPTED, [case(), fast(own=200)])
     assert "2.00 times the reference" in found.lines[-1].why
     assert all(line.why for line in found.lines)
+
+
+@pytest.mark.parametrize(
+    ("own", "sectors", "time", "moved"),
+    [
+        (60, 0.5, True, True),
+        (96, 0.97, False, False),  # within the tie margin: as good as the reference
+        (100, 1.0, False, False),
+        (94, 2.0, True, False),
+    ],
+)
+def test_what_is_better_than_the_reference_is_said(
+    course: Assignment, own: float, sectors: float, time: bool, moved: bool
+) -> None:
+    speed = Speed.model_validate(
+        {"cases": ["big"], "time": {"points": 5, "bands": [{"at_most": 1, "share": 1}]},
+         "metric": [{"name": "sectors", "formula": "sectors", "points": 5, "relative": True,
+                     "bands": [{"at_most": 1, "share": 1}]}]},
+        strict=False,
+    )  # fmt: skip
+    run = fast(own=own, sectors=sectors)
+    assert run.reference is not None
+    known = run.reference.model_copy(update={"metrics": Metrics(counts={"sectors": 1.0})})
+    found = score(
+        course.model_copy(update={"speed": speed}),
+        Verdict.ACCEPTED,
+        [case(), run.model_copy(update={"reference": known})],
+    )
+    metric, timed = found.lines[-1].why.split("; ")
+    assert ("better than the reference" in timed) == time
+    assert ("better than the reference" in metric) == moved
