@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,13 +94,22 @@ def read(path: Path) -> Assignment:
         # Strict validation takes lists for tuples from JSON only.
         assignment = Assignment.model_validate_json(json.dumps(data, default=str))
     except ValidationError as error:
-        problems = [_schema_problem(detail, data) for detail in error.errors()]
+        problems = [_schema_problem(detail, data) for detail in _telling(error.errors())]
         raise _error(path, lines, problems) from None
     assignment = assignment.model_copy(update={"folder": path.parent})
     problems = list(contradictions(assignment, path.parent.resolve().name))
     if problems:
         raise _error(path, lines, problems)
     return assignment
+
+
+def _telling(errors: Sequence[Any]) -> Iterator[Any]:
+    """Pydantic's errors but for "too short" of a list whose entries have errors of their own."""
+    for detail in errors:
+        loc = detail["loc"]
+        inside = any(other["loc"][: len(loc)] == loc for other in errors if other is not detail)
+        if detail["type"] != "too_short" or not inside:
+            yield detail
 
 
 def _error(

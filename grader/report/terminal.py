@@ -395,10 +395,14 @@ def show_verification(
         mine = [check for check in found.checks if check.assignment == name]
         bad = sum(not check.ok for check in mine)
         state = Text(f"{bad} failed" if bad else "ok", style="red" if bad else "green")
-        sums.append((Text(name), state, Text(f"{len(mine)} checks")))
+        sums.append((Text(name), state, Text(_checks(len(mine)))))
     if sums:
         table(out, sums)
-    lines(out, f"{len(found.checks)} checks in {found.seconds:.1f} s, {len(failed)} failed")
+    lines(out, f"{_checks(len(found.checks))} in {found.seconds:.1f} s, {len(failed)} failed")
+
+
+def _checks(count: int) -> str:
+    return f"{count} check{'s' * (count != 1)}"
 
 
 def show_created(made: Created, out: Console, *, quiet: bool = False) -> None:

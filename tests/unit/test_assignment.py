@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,18 @@ def test_a_mistake_names_its_key_and_line(
     if not any(words in first for words in elsewhere):
         lines = range(before.count("\n") + 1, before.count("\n") + 2 + new.count("\n"))
         assert any(f"{path}:{line}:" in raised.value.message for line in lines), first
+
+
+def test_a_table_with_a_mistake_is_not_also_said_to_be_missing(tmp_path: Path) -> None:
+    path = written(tmp_path, TEXT.replace('dtype = "float32"', 'dtype = "float23"'))
+    with pytest.raises(AssignmentError) as raised:
+        assignment.read(path)
+    assert raised.value.message.count("float23") == 3
+    assert "at least 1 item" not in raised.value.message
+    empty = re.sub(r"(?ms)^\[\[case\]\].*?(?=^\[(?!\[case))", "", TEXT)
+    path = written(tmp_path, f"case = []\n{empty}")
+    with pytest.raises(AssignmentError, match="at least 1 item"):
+        assignment.read(path)
 
 
 def test_an_unreadable_file(tmp_path: Path) -> None:
