@@ -412,7 +412,7 @@ def _run_program(
     from grader.report import terminal, write_json
 
     text = run_file.read(file)
-    if file.suffix != ".cu" or not run_program.is_program(text):
+    if file.suffix != ".cu" or not (beside or run_program.is_program(text)):
         return
     given = stdin.read_bytes() if stdin else b""
     with terminal.progress(quiet=quiet) as step:

@@ -200,11 +200,14 @@ def headers_beside(path: Path) -> dict[str, str]:
             except (OSError, UnicodeDecodeError):
                 continue
             found[file.relative_to(path.parent).as_posix()] = content
-    return found | _headers_above(path, found)
+    return found | _included(path, found)
 
 
-def _headers_above(path: Path, beside: dict[str, str]) -> dict[str, str]:
-    """The headers in folders above the file's that it or another header includes by such a path."""
+_INCLUDED = (".h", ".cuh", ".hpp", ".inl", ".inc", ".cu", ".cpp")
+
+
+def _included(path: Path, beside: dict[str, str]) -> dict[str, str]:
+    """What the file or a header includes besides: from folders above its own, or other sources."""
     found: dict[str, str] = {}
     waiting = [(path.name, path.read_text(encoding="utf-8")), *beside.items()]
     while waiting:
@@ -212,8 +215,9 @@ def _headers_above(path: Path, beside: dict[str, str]) -> dict[str, str]:
         for _, _, operand in includes(text):
             name = included_name(operand) or ""
             wanted = posixpath.normpath(posixpath.join(posixpath.dirname(file), name))
-            above = wanted.startswith("../") and wanted.endswith((".h", ".cuh", ".hpp", ".inl"))
-            if above and wanted not in found and (path.parent / wanted).is_file():
+            known = wanted in found or wanted in beside or wanted.startswith("/")
+            source = wanted.endswith(_INCLUDED)
+            if source and not known and (path.parent / wanted).is_file():
                 found[wanted] = (path.parent / wanted).read_text(encoding="utf-8", errors="replace")
                 waiting.append((wanted, found[wanted]))
     return found

@@ -98,7 +98,7 @@ def build(
     uses what is CUDA but not graded here.
     """
     chosen = compiler or default_compiler()
-    version, toolkit = _toolchain(chosen)
+    version, toolkit = toolchain(chosen)
     request = {
         "compiler": chosen,
         "text": text,
@@ -204,7 +204,7 @@ def _module(compiler: str) -> Compiler:
     return cast(Compiler, importlib.import_module(COMPILERS[compiler]))
 
 
-def _toolchain(compiler: str) -> tuple[str, Path | None]:
+def toolchain(compiler: str) -> tuple[str, Path | None]:
     """The compiler's version and the folder of its headers. Raises NotGradableError."""
     module = _module(compiler)
     try:

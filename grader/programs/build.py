@@ -61,18 +61,17 @@ def build(
     )
     found = _kept(key)
     if found is None:
-        found = _ask(
-            request | {"toolkit": toolkit, "libraries": str(libraries)}, libraries, toolkit
-        )
+        used = {"libraries": str(libraries), "runtime": str(toolchain.runtime_object())}
+        found = _ask(request | used | {"toolkit": toolkit}, libraries, toolkit)
         _keep(key, found)
     header, _ = found
     diagnostics = tuple(Diagnostic.model_validate(d) for d in header["diagnostics"])
     host = Build(
         language="cuda-c", compiler="clang (host)", version=metal_clang.version(),
-        ok=not diagnostics, diagnostics=diagnostics,
+        ok=not any(d.severity == "error" for d in diagnostics), diagnostics=diagnostics,
         log="\n".join(d.message for d in diagnostics),
     )  # fmt: skip
-    if diagnostics:
+    if not host.ok:
         return (host,), None
     kernels: dict[str, str] = header["kernels"]
     instances = tuple(sorted({name for name in kernels.values() if "<" in name}))
@@ -85,7 +84,11 @@ def build(
             return builds, None
     executable = cache.root() / KIND / f"{key}.run"
     return builds, Built(
-        executable, artefact, kernels, {**headers, file_name: text}, Path(file_name).stem
+        executable,
+        artefact,
+        kernels,
+        {**headers, **(beside or {}), file_name: text},
+        Path(file_name).stem,
     )
 
 
@@ -105,7 +108,7 @@ def symbols_of(built: Built) -> list[dict[str, Any]]:
 def _toolkit() -> str | None:
     if cuda_c.default_compiler() != "nvrtc":
         return None
-    _, toolkit = cuda_c._toolchain("nvrtc")
+    _, toolkit = cuda_c.toolchain("nvrtc")
     return str(toolkit) if toolkit else None
 
 
@@ -119,7 +122,7 @@ def _kept(key: str) -> tuple[dict[str, Any], bytes] | None:
     if data is None:
         return None
     header: dict[str, Any] = json.loads(data)
-    if not header["diagnostics"] and not (cache.root() / KIND / f"{key}.run").exists():
+    if header["built"] and not (cache.root() / KIND / f"{key}.run").exists():
         return None
     return header, b""
 
@@ -133,7 +136,7 @@ def _keep(key: str, found: tuple[dict[str, Any], bytes]) -> None:
             path.chmod(0o700)
         except OSError as error:
             raise NotGradableError(f"{path} cannot be written: {error.strerror}") from None
-    cache.write(KIND, f"{key}.json", json.dumps(header).encode())
+    cache.write(KIND, f"{key}.json", json.dumps(header | {"built": bool(program)}).encode())
 
 
 def _ask(

@@ -19,7 +19,7 @@ from grader.devices import exchange, virtual
 from grader.programs import build as building
 from grader.programs import run as running
 from grader.programs.build import Built
-from grader.programs.host_build import HARNESS
+from grader.programs.host_messages import HARNESS
 from grader.programs.run import Outcome
 from grader.programs.steps import steps
 from grader.result import (

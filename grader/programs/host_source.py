@@ -7,7 +7,8 @@ device both stays. Lines and columns stay where they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from grader.languages.signature import node_text, parse
@@ -15,11 +16,16 @@ from grader.languages.signature import node_text, parse
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_SPECIFIERS = re.compile(
+    rb"\b(?:__device__|__forceinline__|__noinline__|static|inline|constexpr)\b"
+)
+
 
 def host_half(text: str) -> str:
     """`text` with what only device code needs written over with spaces."""
     source = text.encode()
     out = bytearray(source)
+    removed: list[tuple[Node, Node, Node]] = []
     for definition in _definitions(parse(text).root_node):
         words = set(_words(definition))
         if "__device__" not in words and "__global__" not in words:
@@ -37,7 +43,34 @@ def host_half(text: str) -> str:
         while whole.parent is not None and whole.parent.type == "template_declaration":
             whole = whole.parent
         _blank(out, whole.start_byte, whole.end_byte)
+        removed.append((whole, definition, body))
+    _declare_what_is_named(source, out, removed)
     return out.decode()
+
+
+def _declare_what_is_named(
+    source: bytes, out: bytearray, removed: Sequence[tuple[Node, Node, Node]]
+) -> None:
+    """Put back, as a declaration, what the rest names: a device function that a launch passes as a
+    template argument, or whose address a device pointer takes.
+    """
+    left = bytes(out)
+    for whole, definition, body in removed:
+        name = _name(definition)
+        if name is None or not re.search(rb"\b" + re.escape(name) + rb"\b", left):
+            continue
+        out[whole.start_byte : body.start_byte] = _SPECIFIERS.sub(
+            lambda word: b" " * len(word[0]), source[whole.start_byte : body.start_byte]
+        )
+        out[body.start_byte : body.start_byte + 1] = b";"
+
+
+def _name(definition: Node) -> bytes | None:
+    """The plain name of a function that is no member."""
+    node = definition.child_by_field_name("declarator")
+    while node is not None and node.type != "identifier":
+        node = node.child_by_field_name("declarator")
+    return node_text(node).encode() if node is not None else None
 
 
 def _blank(out: bytearray, start: int, end: int) -> None:

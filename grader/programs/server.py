@@ -167,6 +167,12 @@ class _Session:
             if name in ("died", "aborted"):
                 self._died(name, numbers)
                 return
+            if name == "missing":
+                where = self._place(numbers)
+                what = payload.decode(errors="replace")
+                self.device.give_up(what, where)
+                self.ended = "unsupported"
+                return
             if name == "touched":
                 self.device.touched(numbers[1], self._place(numbers[3:]))
                 _write(target, [_REPLY.pack(0, 0, 0, 0, 0)])

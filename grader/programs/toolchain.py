@@ -19,12 +19,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader import cache
-from grader.errors import NotGradableError
+from grader.errors import InternalError, NotGradableError
 from grader.languages import metal_clang
 
 KIND = "host-libraries"
 GLIBC = "2.28"
 """The C library that programs are linked for: not newer than the one of any supported system."""
+
+HERE = Path(__file__).parent
+RUNTIME = HERE / "runtime"
+_RUNTIME = (
+    "-x", "c", "-std=gnu11", "-O2", "-fPIE", "-fno-omit-frame-pointer", "-w", "-D_GNU_SOURCE",
+)  # fmt: skip
 
 _PROGRAM = "#include <iostream>\nint main() { std::cout << 1 << std::endl; }\n"
 _MACHINES = {"x86_64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
@@ -107,6 +113,31 @@ def _build(place: Path) -> None:
         except OSError:
             if not (place / ORDER).exists():  # another process was faster, or the disk is full
                 raise NotGradableError(f"{place} cannot be written") from None
+
+
+@functools.cache
+def runtime_object() -> Path:
+    """The runtime that every program is linked with, compiled once for its sources.
+
+    Raises NotGradableError where the cache cannot be written.
+    """
+    sources = [RUNTIME / name for name in ("host.c", "host.h")]
+    place = folder() / f"runtime-{cache.key(*_RUNTIME, *(s.read_bytes() for s in sources))}.o"
+    if place.exists():
+        return place
+    with tempfile.TemporaryDirectory() as work:
+        built = Path(work) / "runtime.o"
+        options = [*_RUNTIME, f"--target={target()}", *include_options(), f"-I{RUNTIME}"]
+        done = subprocess.run(
+            [str(metal_clang.compiler()), "clang", *options, "-c", str(sources[0]), "-o", built],
+            capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        if done.returncode:
+            raise InternalError(f"the host runtime did not compile: {done.stderr[:2000]}")
+        cache.write(str(place.parent.relative_to(cache.root())), place.name, built.read_bytes())
+    if not place.exists():
+        raise NotGradableError(f"{place} cannot be written")
+    return place
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from rich.text import Text
 from grader.report import words
 from grader.report.findings import excerpt
 from grader.report.terminal import STYLES, lines, table
-from grader.result import Fault
+from grader.result import Diagnostic, Fault
 from grader.run_program import ProgramRun
 
 FAULTS_SHOWN = 20
@@ -34,17 +34,25 @@ def show(found: ProgramRun, text: str, out: Console, *, quiet: bool = False) -> 
         return
     if found.reason:
         lines(out, found.reason)
-    for build in found.builds if found.ended == "build_failed" else ():
-        for diagnostic in [d for d in build.diagnostics if d.severity == "error"][:FAULTS_SHOWN]:
-            lines(out, f"{words.place(diagnostic.file, diagnostic.line)}: {diagnostic.message}")
-            if diagnostic.file == found.file:
-                _source(text, diagnostic.line, diagnostic.column, out)
+    failed = found.ended == "build_failed"
+    for diagnostic in _said(found, failed)[:FAULTS_SHOWN]:
+        place = words.place(diagnostic.file, diagnostic.line)
+        lines(out, f"{'' if failed else 'note: '}{place}: {diagnostic.message}")
+        if failed and diagnostic.file == found.file:
+            _source(text, diagnostic.line, diagnostic.column, out)
     for fault in found.faults[:FAULTS_SHOWN]:
         _fault(found, fault, text, out)
     if len(found.faults) > FAULTS_SHOWN:
         lines(out, f"and {len(found.faults) - FAULTS_SHOWN} more findings (--json has them all)")
     if found.ended != "build_failed":
         _counts(found, out)
+
+
+def _said(found: ProgramRun, failed: bool) -> list[Diagnostic]:
+    """A compiler's errors; of a host half that was built, what it uses that is not served."""
+    if failed:
+        return [d for b in found.builds for d in b.diagnostics if d.severity == "error"]
+    return [d for d in found.builds[0].diagnostics if d.severity != "error"]
 
 
 def _printed(found: ProgramRun, out: Console) -> None:

@@ -8,21 +8,11 @@ from pathlib import Path
 import pytest
 
 from grader import run_program
-from grader.programs import build, run, toolchain
-from grader.programs.run import Outcome
 from grader.run_file import headers_beside
+from tests.programs.running import needs_host, outcome
 from tests.programs.sources import HEAD, PROGRAMS, QUICK
 
-pytestmark = pytest.mark.skipif(
-    toolchain.missing() is not None, reason=f"no host programs here: {toolchain.missing()}"
-)
-
-
-def outcome(text: str, **options: object) -> Outcome:
-    """Build and run a program."""
-    builds, built = build.build(text, "program.cu", {})
-    assert built is not None, [d.message for b in builds for d in b.diagnostics]
-    return run.run(built, **options)  # type: ignore[arg-type]
+pytestmark = needs_host
 
 
 def expected(text: str) -> set[tuple[str, int]]:
@@ -128,17 +118,6 @@ int main() {
     assert (found.ended, found.stdout) == ("exited", "7 of 7\n"), found
     program.write_text('#include "../common/secret.txt"\n#include "../common/common.h"\n')
     assert headers_beside(program).keys() == {"../common/common.h", "../common/number.h"}
-
-
-def test_what_is_not_served_is_named_by_the_compiler() -> None:
-    text = "#include <thrust/sort.h>\nint main() { cudaArray_t a; cudaHostRegister(0, 0, 0); }\n"
-    builds, built = build.build(text, "program.cu", {})
-    assert built is None
-    assert "Thrust is not served by the virtual GPU" in str(builds[0].diagnostics)
-    builds, built = build.build("int main() { cudaHostRegister(0, 0, 0); }\n", "program.cu", {})
-    assert built is None
-    (said,) = builds[0].diagnostics
-    assert (said.line, "registering host memory is not served" in said.message) == (1, True)
 
 
 def test_errors_are_sticky_and_have_their_names() -> None:

@@ -1,5 +1,4 @@
-// cuBLAS: types and handles. A call that computes is named by the compiler: "... is not served by
-// the virtual GPU".
+// cuBLAS: types and handles.
 #pragma once
 #include "cuda_runtime.h"
 #include "cuda_bf16.h"
@@ -28,15 +27,38 @@ enum cudaDataType_t {
   CUDA_R_8U = 8, CUDA_R_32I = 10, CUDA_R_32U = 12, CUDA_R_16BF = 14
 };
 typedef cudaDataType_t cudaDataType;
+enum cublasPointerMode_t { CUBLAS_POINTER_MODE_HOST, CUBLAS_POINTER_MODE_DEVICE };
+enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT = -1, CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99 };
 inline cublasStatus_t cublasCreate(cublasHandle_t* h) { return *h = nullptr, CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasDestroy(cublasHandle_t) { return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) { return CUBLAS_STATUS_SUCCESS; }
-#define GRADE_CUBLAS(name) template <class... T> GRADE_MISSING("cuBLAS", cublasStatus_t name(T...))
-GRADE_CUBLAS(cublasSgemm);
-GRADE_CUBLAS(cublasDgemm);
-GRADE_CUBLAS(cublasSgemv);
-GRADE_CUBLAS(cublasSaxpy);
-GRADE_CUBLAS(cublasGemmEx);
-GRADE_CUBLAS(cublasSgemmStridedBatched);
-GRADE_CUBLAS(cublasGemmStridedBatchedEx);
+// A computation: the compiler warns, and the run ends where one is reached.
+#define GRADE_CUBLAS(name) GRADE_ENDS_THE_RUN("cuBLAS", cublasStatus_t, name)
+GRADE_CUBLAS(cublasSgemm)
+GRADE_CUBLAS(cublasDgemm)
+GRADE_CUBLAS(cublasHgemm)
+GRADE_CUBLAS(cublasSgemm_v2)
+GRADE_CUBLAS(cublasSgemv)
+GRADE_CUBLAS(cublasDgemv)
+GRADE_CUBLAS(cublasSaxpy)
+GRADE_CUBLAS(cublasDaxpy)
+GRADE_CUBLAS(cublasSdot)
+GRADE_CUBLAS(cublasDdot)
+GRADE_CUBLAS(cublasSscal)
+GRADE_CUBLAS(cublasDscal)
+GRADE_CUBLAS(cublasSnrm2)
+GRADE_CUBLAS(cublasDnrm2)
+GRADE_CUBLAS(cublasSasum)
+GRADE_CUBLAS(cublasIsamax)
+GRADE_CUBLAS(cublasScopy)
+GRADE_CUBLAS(cublasSger)
+GRADE_CUBLAS(cublasSgeam)
+GRADE_CUBLAS(cublasGemmEx)
+GRADE_CUBLAS(cublasSgemmStridedBatched)
+GRADE_CUBLAS(cublasSgemmBatched)
+GRADE_CUBLAS(cublasGemmStridedBatchedEx)
+GRADE_CUBLAS(cublasSetVector)
+GRADE_CUBLAS(cublasGetVector)
+GRADE_CUBLAS(cublasSetMatrix)
+GRADE_CUBLAS(cublasGetMatrix)

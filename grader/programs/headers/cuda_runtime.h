@@ -9,9 +9,16 @@
 #include "vector_functions.h"
 #include "driver_types.h"
 #include "cuda_device_words.h"
+#include <assert.h>
 #include <host.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <utility>
 
 extern "C" {
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
@@ -101,14 +108,9 @@ inline cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit, GRADE_AT) 
   *value = limit == cudaLimitMallocHeapSize ? 8 << 20 : 1 << 10;
   return grade::Call((int)limit)("cudaDeviceGetLimit", file, line);
 }
-inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
-inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
 inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return *least = 0, *greatest = -5, cudaSuccess;
 }
-inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 0, cudaSuccess; }
-inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
-inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 // ---- memory ------------------------------------------------------------------------------------
 inline cudaError_t cudaMalloc(void** p, size_t bytes, GRADE_AT) {
@@ -357,18 +359,6 @@ inline cudaError_t cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent e, GRADE
   return grade::Call(p.ptr, p.pitch, value, e.width, e.height * e.depth, 0, false)(
       "cudaMemset3D", file, line);
 }
-template <class T>
-inline cudaError_t cudaMallocAsync(T** p, size_t bytes, cudaStream_t, GRADE_AT) {
-  return cudaMalloc((void**)(void*)p, bytes, file, line);
-}
-inline cudaError_t cudaFreeAsync(void* p, cudaStream_t, GRADE_AT) { return cudaFree(p, file, line); }
-inline cudaError_t cudaMemPrefetchAsync(const void* p, size_t bytes, int device,
-                                        cudaStream_t = 0, GRADE_AT) {
-  return grade::Call(p, bytes, device)("cudaMemPrefetchAsync", file, line);
-}
-inline cudaError_t cudaMemAdvise(const void* p, size_t bytes, cudaMemoryAdvise, int, GRADE_AT) {
-  return grade::Call(p, bytes)("cudaMemAdvise", file, line);
-}
 
 // ---- launches ----------------------------------------------------------------------------------
 template <class T>
@@ -399,10 +389,6 @@ inline cudaError_t cudaFuncSetAttribute(T* kernel, cudaFuncAttribute attribute, 
   c.numbers[0] = attribute, c.numbers[1] = value, c.count = 2;
   return c("cudaFuncSetAttribute", file, line);
 }
-template <class T>
-inline cudaError_t cudaFuncSetCacheConfig(T*, cudaFuncCache) { return cudaSuccess; }
-template <class T>
-inline cudaError_t cudaFuncSetSharedMemConfig(T*, cudaSharedMemConfig) { return cudaSuccess; }
 template <class T>
 inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* a, T* kernel, GRADE_AT) {
   grade::Call c = grade::about(kernel);
@@ -463,9 +449,6 @@ inline cudaError_t cudaStreamQuery(cudaStream_t s, GRADE_AT) {
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned = 0, GRADE_AT) {
   return grade::Call(s, e)("cudaStreamWaitEvent", file, line);
 }
-inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t = 0, unsigned = 4) {
-  return cudaSuccess;
-}
 inline cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void* data, GRADE_AT) {
   cudaError_t e = grade::Call(s)("cudaLaunchHostFunc", file, line);
   if (e == cudaSuccess) function(data);
@@ -507,17 +490,8 @@ inline cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t a, cudaEvent_t b,
   return e;
 }
 
-// ---- what is not served ------------------------------------------------------------------------
-#define GRADE_MISSING(what, ...) \
-  __attribute__((unavailable(what " is not served by the virtual GPU"))) __VA_ARGS__
-template <class... T> GRADE_MISSING("a CUDA graph", cudaError_t cudaStreamBeginCapture(T...));
-template <class... T> GRADE_MISSING("a CUDA graph", cudaError_t cudaGraphCreate(T...));
-template <class... T> GRADE_MISSING("a CUDA graph", cudaError_t cudaGraphLaunch(T...));
-template <class... T> GRADE_MISSING("a texture", cudaError_t cudaCreateTextureObject(T...));
-template <class... T> GRADE_MISSING("a surface", cudaError_t cudaCreateSurfaceObject(T...));
-template <class... T> GRADE_MISSING("a CUDA array", cudaError_t cudaMallocArray(T...));
-template <class... T> GRADE_MISSING("a CUDA array", cudaError_t cudaMalloc3DArray(T...));
-template <class... T> GRADE_MISSING("memory of another GPU", cudaError_t cudaMemcpyPeer(T...));
-template <class... T> GRADE_MISSING("memory of another process", cudaError_t cudaIpcGetMemHandle(T...));
-template <class... T> GRADE_MISSING("registering host memory", cudaError_t cudaHostRegister(T...));
-template <class... T> GRADE_MISSING("registering host memory", cudaError_t cudaHostUnregister(T...));
+// ---- the rest of the family ----------------------------------------------------------------------
+#include "cuda_other_devices.h"
+#include "cuda_memory_pools.h"
+#include "cuda_hints.h"
+#include "cuda_missing.h"

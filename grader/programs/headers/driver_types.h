@@ -57,6 +57,7 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void*);
 #define cudaHostAllocWriteCombined 4
 #define cudaMemAttachGlobal 1
 #define cudaMemAttachHost 2
+#define cudaMemAttachSingle 4
 #define cudaDeviceScheduleAuto 0
 #define cudaDeviceScheduleSpin 1
 #define cudaDeviceScheduleBlockingSync 4
@@ -134,6 +135,10 @@ enum cudaDeviceAttr {
   cudaDevAttrIntegrated = 18,
   cudaDevAttrCanMapHostMemory = 19,
   cudaDevAttrConcurrentKernels = 31,
+  cudaDevAttrGpuOverlap = 15,
+  cudaDevAttrKernelExecTimeout = 17,
+  cudaDevAttrComputeMode = 20,
+  cudaDevAttrEccEnabled = 32,
   cudaDevAttrMemoryClockRate = 36,
   cudaDevAttrGlobalMemoryBusWidth = 37,
   cudaDevAttrL2CacheSize = 38,
@@ -145,14 +150,24 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
   cudaDevAttrMaxRegistersPerMultiprocessor = 82,
   cudaDevAttrManagedMemory = 83,
+  cudaDevAttrHostNativeAtomicSupported = 86,
+  cudaDevAttrPageableMemoryAccess = 88,
   cudaDevAttrConcurrentManagedAccess = 89,
   cudaDevAttrComputePreemptionSupported = 90,
   cudaDevAttrCooperativeLaunch = 95,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-  cudaDevAttrMaxBlocksPerMultiprocessor = 106
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+  cudaDevAttrReservedSharedMemoryPerBlock = 111,
+  cudaDevAttrMemoryPoolsSupported = 115
 };
+enum cudaDeviceP2PAttr {
+  cudaDevP2PAttrPerformanceRank = 1, cudaDevP2PAttrAccessSupported,
+  cudaDevP2PAttrNativeAtomicSupported, cudaDevP2PAttrCudaArrayAccessSupported
+};
+struct cudaUUID_t { char bytes[16]; };
 struct cudaDeviceProp {
   char name[256] = "virtual GPU (figures of an A100)";
+  cudaUUID_t uuid = {};
   size_t totalGlobalMem = 1ull << 30, sharedMemPerBlock = 48 << 10;
   int regsPerBlock = 65536, warpSize = 32;
   size_t memPitch = 2147483647;
@@ -178,4 +193,7 @@ struct cudaDeviceProp {
   size_t sharedMemPerBlockOptin = 163 << 10;
   int maxBlocksPerMultiProcessor = 32, accessPolicyMaxWindowSize = 0;
   size_t reservedSharedMemPerBlock = 1024;
+  int pageableMemoryAccessUsesHostPageTables = 0, directManagedMemAccessFromHost = 0;
+  int hostNativeAtomicSupported = 0, hostRegisterSupported = 0, memoryPoolsSupported = 1;
+  int maxTexture1D = 131072, maxTexture2D[2] = {131072, 65536}, maxTexture3D[3] = {16384, 16384, 16384};
 };

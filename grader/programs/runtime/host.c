@@ -307,6 +307,15 @@ void __cudaRegisterManagedVar(void** handle, void** shadow, void* init, const ch
   __cudaRegisterVar(handle, shadow, (char*)name, name, 0, bytes, 0, 0);
 }
 
+// A call that is not served was reached: the run ends, and whose line it was is told.
+extern char __ehdr_start[];
+void grade_missing(const char* what, const void* place) {
+  uint64_t a[1] = {(uint64_t)place - 1 - (uint64_t)__ehdr_start};
+  fflush(stdout);
+  tell("missing", "", 0, a, 1, what, strlen(what));
+  _exit(70);
+}
+
 // ---- what ends a host program ------------------------------------------------------------------
 
 static int is_device(uint64_t a) {

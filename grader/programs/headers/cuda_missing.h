@@ -1,0 +1,76 @@
+// What the virtual GPU does not serve, by name. The compiler names the line that uses it: as an
+// error where nothing can run without it, as a warning where the program may never get there; then
+// the run ends when it does (`grade_missing`).
+#pragma once
+#define GRADE_UNSERVED(what) __attribute__((unavailable(what " is not served by the virtual GPU")))
+#define GRADE_MISSING(what, ...) GRADE_UNSERVED(what) __VA_ARGS__
+#define GRADE_MISSING_CALL(what, name) \
+  template <class... T> GRADE_UNSERVED(what) cudaError_t name(T...);
+#define GRADE_ENDS_THE_RUN(what, result, name)                                             \
+  template <class... T>                                                                    \
+  __attribute__((noinline, deprecated(what " is not served by the virtual GPU"))) result name(T...) { \
+    grade_missing(what ": " #name, __builtin_return_address(0));                           \
+    return {};                                                                             \
+  }
+extern "C" void grade_missing(const char* what, const void* place);
+
+// graphs
+typedef struct CUgraph_st* cudaGraph_t GRADE_UNSERVED("a CUDA graph");
+typedef struct CUgraphExec_st* cudaGraphExec_t GRADE_UNSERVED("a CUDA graph");
+typedef struct CUgraphNode_st* cudaGraphNode_t GRADE_UNSERVED("a CUDA graph");
+typedef unsigned long long cudaGraphConditionalHandle GRADE_UNSERVED("a CUDA graph");
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed
+};
+GRADE_MISSING_CALL("a CUDA graph", cudaStreamBeginCapture)
+GRADE_MISSING_CALL("a CUDA graph", cudaStreamEndCapture)
+GRADE_MISSING_CALL("a CUDA graph", cudaGraphCreate)
+GRADE_MISSING_CALL("a CUDA graph", cudaGraphInstantiate)
+GRADE_MISSING_CALL("a CUDA graph", cudaGraphLaunch)
+GRADE_MISSING_CALL("a CUDA graph", cudaGraphDestroy)
+GRADE_MISSING_CALL("a CUDA graph", cudaGraphExecDestroy)
+
+// textures, surfaces, arrays
+struct GRADE_UNSERVED("a CUDA array") cudaArray;
+typedef struct cudaArray* cudaArray_t GRADE_UNSERVED("a CUDA array");
+typedef struct cudaMipmappedArray* cudaMipmappedArray_t GRADE_UNSERVED("a CUDA array");
+struct GRADE_UNSERVED("a texture") cudaChannelFormatDesc { int x, y, z, w, f; };
+struct GRADE_UNSERVED("a texture") cudaResourceDesc;
+struct GRADE_UNSERVED("a texture") cudaTextureDesc;
+typedef unsigned long long cudaTextureObject_t GRADE_UNSERVED("a texture");
+typedef unsigned long long cudaSurfaceObject_t GRADE_UNSERVED("a surface");
+#define cudaTextureType1D 1
+#define cudaTextureType2D 2
+#define cudaTextureType3D 3
+enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
+template <class T, int dimensions = 1, int mode = 0> struct GRADE_UNSERVED("a texture") texture {};
+template <class T, int dimensions = 1> struct GRADE_UNSERVED("a surface") surface {};
+GRADE_MISSING_CALL("a texture", cudaCreateTextureObject)
+GRADE_MISSING_CALL("a texture", cudaDestroyTextureObject)
+GRADE_MISSING_CALL("a texture", cudaBindTexture)
+GRADE_MISSING_CALL("a texture", cudaBindTexture2D)
+GRADE_MISSING_CALL("a texture", cudaBindTextureToArray)
+GRADE_MISSING_CALL("a texture", cudaUnbindTexture)
+GRADE_MISSING_CALL("a texture", cudaCreateChannelDesc)
+GRADE_MISSING_CALL("a surface", cudaCreateSurfaceObject)
+GRADE_MISSING_CALL("a CUDA array", cudaMallocArray)
+GRADE_MISSING_CALL("a CUDA array", cudaMalloc3DArray)
+GRADE_MISSING_CALL("a CUDA array", cudaFreeArray)
+GRADE_MISSING_CALL("a CUDA array", cudaMemcpyToArray)
+GRADE_MISSING_CALL("a CUDA array", cudaMemcpy2DToArray)
+
+// graphics, other processes, host memory of the program's own
+struct GRADE_UNSERVED("graphics") cudaGraphicsResource;
+typedef struct cudaGraphicsResource* cudaGraphicsResource_t GRADE_UNSERVED("graphics");
+GRADE_MISSING_CALL("graphics", cudaGraphicsGLRegisterBuffer)
+GRADE_MISSING_CALL("graphics", cudaGLSetGLDevice)
+struct GRADE_UNSERVED("memory of another process") cudaIpcMemHandle_t;
+GRADE_MISSING_CALL("memory of another process", cudaIpcGetMemHandle)
+GRADE_MISSING_CALL("memory of another process", cudaIpcOpenMemHandle)
+#define cudaHostRegisterDefault 0
+#define cudaHostRegisterPortable 1
+#define cudaHostRegisterMapped 2
+#define cudaHostRegisterIoMemory 4
+#define cudaHostRegisterReadOnly 8
+GRADE_ENDS_THE_RUN("registering host memory", cudaError_t, cudaHostRegister)
+GRADE_ENDS_THE_RUN("registering host memory", cudaError_t, cudaHostUnregister)

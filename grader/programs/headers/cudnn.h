@@ -1,1 +1,0 @@
-#error "cuDNN is not served by the virtual GPU"

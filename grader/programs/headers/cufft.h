@@ -1,1 +1,0 @@
-#error "cuFFT is not served by the virtual GPU"

@@ -1,1 +1,0 @@
-#error "cuRAND is not served by the virtual GPU"

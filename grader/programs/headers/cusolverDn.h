@@ -1,1 +1,0 @@
-#error "cuSOLVER is not served by the virtual GPU"

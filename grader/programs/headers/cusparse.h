@@ -1,1 +1,0 @@
-#error "cuSPARSE is not served by the virtual GPU"

@@ -1,1 +1,0 @@
-#error "NCCL is not served by the virtual GPU"

@@ -1,1 +1,0 @@
-#error "NVRTC is not served by the virtual GPU"

@@ -1,1 +1,0 @@
-#error "Thrust is not served by the virtual GPU"

@@ -1,0 +1,106 @@
+"""Calls that allocate, free and describe device memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from grader.programs import errors as E
+from grader.programs.calls import Answer, Request
+from grader.programs.device_memory import DEVICE_BYTES, DeviceMemory, Kind
+from grader.programs.findings import Findings
+from grader.programs.order import Order
+
+_KINDS: dict[str, Kind] = {
+    "cudaMallocManaged": "managed", "cudaMallocHost": "pinned", "cudaHostAlloc": "pinned",
+}  # fmt: skip
+_RESERVED_NOW, _USED_HIGH = 5, 8
+"""Attributes of a memory pool that are sizes."""
+
+
+class MemoryCalls:
+    """Allocations, managed and pinned memory too."""
+
+    def __init__(self, memory: DeviceMemory, findings: Findings, order: Order) -> None:
+        self.memory = memory
+        self.findings = findings
+        self.order = order
+        self.calls: dict[str, Callable[[Request], Answer]] = {
+            "given": self._given,
+            "shared read": self._shared_read,
+            "shared write": self._shared_write,
+            "cudaMalloc": self._malloc,
+            "cudaMallocPitch": self._malloc,
+            "cudaMallocManaged": self._malloc,
+            "cudaMallocHost": self._malloc,
+            "cudaHostAlloc": self._malloc,
+            "cudaFree": self._free,
+            "cudaFreeHost": self._free,
+            "cudaHostGetDevicePointer": self._device_pointer,
+            "cudaMemGetInfo": self._info,
+            "cudaMemPoolGetAttribute": self._pool_attribute,
+            "cudaPointerGetAttributes": self._pointer_attributes,
+        }
+
+    def _given(self, q: Request) -> Answer:
+        """An array of the assignment, for a `main()` of ours."""
+        found = self.memory.given.get(q.payload.decode(errors="replace"))
+        return Answer(numbers=(found.address if found else 0,))
+
+    def _shared_read(self, q: Request) -> Answer:
+        found = self.memory.at(q.numbers[0])
+        return Answer(payload=found.storage.data[: q.numbers[1]].tobytes() if found else b"")
+
+    def _shared_write(self, q: Request) -> Answer:
+        found = self.memory.at(q.numbers[0])
+        if found and len(q.payload) == found.size:
+            data = np.frombuffer(q.payload, np.uint8)
+            if not np.array_equal(found.storage.data, data):
+                found.storage.data[:] = data
+                self.memory.version += 1
+        return Answer()
+
+    def _malloc(self, q: Request) -> Answer:
+        size = q.numbers[0]
+        q.note(bytes=size)
+        if size == 0:
+            return Answer(numbers=(0,))
+        found = self.memory.allocate(size, _KINDS.get(q.api, "device"), q.site)
+        if found is None:
+            return Answer(E.MEMORY_ALLOCATION)
+        q.note(buffer=found.name, address=found.address)
+        return Answer(numbers=(found.address,))
+
+    def _free(self, q: Request) -> Answer:
+        if q.numbers[0] == 0:
+            return Answer()
+        found = self.memory.at(q.numbers[0])
+        host = q.api == "cudaFreeHost"
+        if found is None or found.address != q.numbers[0] or (found.kind == "pinned") != host:
+            self.findings.host_pointer_freed(q.api, q.site, found, q.numbers[0])
+            return Answer(E.INVALID_VALUE)
+        q.note(buffer=found.name, address=found.address)
+        if found.freed is not None:
+            self.findings.freed_twice(q.api, q.site, found)
+            return Answer(E.INVALID_VALUE)
+        self.order.wait(lambda pending: True)
+        self.memory.free(found, q.site)
+        return Answer(opens=True)
+
+    def _pointer_attributes(self, q: Request) -> Answer:
+        found = self.memory.at(q.numbers[0])
+        known = {"pinned": 1, "device": 2, "managed": 3}
+        kind = known[found.kind] if found else 2 if self.memory.variable_at(q.numbers[0]) else 0
+        return Answer(numbers=(kind,))
+
+    def _info(self, q: Request) -> Answer:
+        return Answer(numbers=(DEVICE_BYTES - self.memory.used, DEVICE_BYTES))
+
+    def _pool_attribute(self, q: Request) -> Answer:
+        size = _RESERVED_NOW <= q.numbers[0] <= _USED_HIGH
+        return Answer(numbers=(self.memory.used if size else 0,))
+
+    def _device_pointer(self, q: Request) -> Answer:
+        found = self.memory.at(q.numbers[0])
+        return Answer() if found and found.kind == "pinned" else Answer(E.INVALID_VALUE)

@@ -1,0 +1,139 @@
+"""What is not served is named at compile time, with the program's line; never by the linker."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from grader.programs import build, host_messages, unserved
+from tests.programs.running import needs_host, outcome
+from tests.programs.sources import HEAD
+
+USES = """
+#include <cuda.h>
+#include "nvToolsExt.h"
+__global__ void shade(cudaTextureObject_t image) {}  // HERE a texture
+int main() {
+  nvtxRangePush("fine");
+  CUdevice device = 0;
+  cuInit(0);  // HERE the driver API
+  cudaGraph_t graph;  // HERE a CUDA graph
+  cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal);  // HERE a CUDA graph
+  cudaArray_t cells;  // HERE a CUDA array
+  cudaSurfaceObject_t surface;  // HERE a surface
+  cudaIpcMemHandle_t handle;  // HERE memory of another process
+  nvtxRangePop();
+}
+"""
+
+LIBRARIES = {
+    "thrust/sort.h": "Thrust",
+    "thrust/iterator/zip_iterator.h": "Thrust",
+    "curand.h": "cuRAND",
+    "curand_kernel.h": "cuRAND",
+    "cufftXt.h": "cuFFT",
+    "cudnn.h": "cuDNN",
+    "mpi.h": "MPI",
+    "nccl.h": "NCCL",
+    "GL/glut.h": "graphics",
+}
+
+
+def said(text: str, headers: dict[str, str] | None = None) -> list[tuple[str, int | None, str]]:
+    """What a build that fails says."""
+    builds, built = build.build(text, "program.cu", headers or {})
+    assert built is None
+    return [(d.file, d.line, d.message) for d in builds[0].diagnostics]
+
+
+@needs_host
+def test_every_use_is_named_on_its_line() -> None:
+    wanted = {
+        (number, f"{found[1]} {unserved.SAYS}")
+        for number, line in enumerate(USES.splitlines(), start=1)
+        if (found := re.search(r"// HERE (.*)", line))
+    }
+    found = {(line, message.partition(": ")[2]) for _, line, message in said(USES)}
+    assert found == wanted
+
+
+@needs_host
+def test_a_library_is_named_on_the_line_that_includes_it() -> None:
+    lines = [f"#include <{name}>" for name in LIBRARIES]
+    text = "\n".join([*lines, "#ifdef NEVER", "#include <nvml.h>", "#endif", "int main() {}\n"])
+    assert said(text) == [
+        ("program.cu", number, f"{library} {unserved.SAYS}")
+        for number, library in enumerate(LIBRARIES.values(), start=1)
+    ]
+
+
+@needs_host
+def test_in_a_header_of_the_program_it_is_that_headers_line() -> None:
+    headers = {"tools/sort.h": "#pragma once\n#include <thrust/sort.h>\n"}
+    text = '#include "tools/sort.h"\nint main() {}\n'
+    assert said(text, headers) == [("tools/sort.h", 2, f"Thrust {unserved.SAYS}")]
+
+
+REACHED = (
+    HEAD
+    + """#include <cublas_v2.h>
+#define CALL(x) x
+int main(int count, char**) {
+  cublasHandle_t h;
+  cublasCreate(&h);
+  printf("before\\n");
+  if (count > 1)
+    CALL(cublasSscal(h, 3, nullptr, nullptr, 1));
+  int a = 0;
+  if (count > 2) cudaHostRegister(&a, 4, cudaHostRegisterDefault);
+  printf("after\\n");
+}
+"""
+)
+
+
+@needs_host
+@pytest.mark.parametrize(
+    ("arguments", "printed", "reason"),
+    [
+        ([], "before\nafter\n", ""),
+        (["1"], "before\n", "cuBLAS: cublasSscal in program.cu:11"),
+    ],
+)
+def test_a_call_the_program_may_never_reach_ends_the_run_when_it_does(
+    arguments: list[str], printed: str, reason: str
+) -> None:
+    builds, built = build.build(REACHED, "program.cu", {})
+    assert built is not None
+    assert [(d.severity, d.line, d.message) for d in builds[0].diagnostics] == [
+        ("warning", 11, f"cublasSscal: cuBLAS {unserved.SAYS}"),
+        ("warning", 13, f"cudaHostRegister: registering host memory {unserved.SAYS}"),
+    ]
+    found = outcome(REACHED, arguments=arguments)
+    assert found.stdout == printed
+    assert found.answer.ended == ("unsupported" if reason else "exited")
+    assert found.answer.stopped_reason == (f"{reason} {unserved.SAYS}" if reason else "")
+
+
+def test_what_is_not_served_explains_the_errors_behind_it() -> None:
+    log = (
+        "In file included from program.cu:3:\n"
+        'unserved/thrust/sort.h:1:2: error: "Thrust is not served by the virtual GPU"\n'
+        "program.cu:9:3: error: use of undeclared identifier 'thrust'\n"
+    )
+    (only,) = host_messages.failed(log, "program.cu")
+    assert (only.file, only.line, only.message) == (
+        "program.cu", 3, "Thrust is not served by the virtual GPU",
+    )  # fmt: skip
+
+
+def test_an_error_inside_a_header_is_told_where_the_program_led_there() -> None:
+    log = (
+        "/usr/include/vector:80:7: error: no matching function\n"
+        "program.cu:12:5: note: in instantiation of 'f<int>' requested here\n"
+    )
+    (only,) = host_messages.failed(log, "program.cu")
+    assert (only.file, only.line, only.message) == (
+        "program.cu", 12, "in vector: no matching function",
+    )  # fmt: skip
