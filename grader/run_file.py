@@ -136,7 +136,8 @@ def run(
             f"expected {lacking}: how many blocks and how many threads in each",
             "For 1000 elements in blocks of 256: --grid 4 --block 256.",
         )
-    _check_launch(grid, block, shared_bytes)
+    words = metal_advice.in_metal if path.suffix in metal.SUFFIXES else str
+    _check_launch(grid, block, shared_bytes, words)
     text = read(path)
     headers = headers_beside(path)
     step(f"building {path.name}")
@@ -167,7 +168,8 @@ def run(
     found = _outcome(launched, name, entry, artefact, works, runs, given)
     if any(f.kind == "race" and f.severity is Severity.ERROR for f in found.faults):
         (reverse,) = virtual.run([replace(works[0], order="reversed")])
-        found = found.model_copy(update={"reason": judge.order_matters(runs[0], reverse)})
+        reason = words(judge.order_matters(runs[0], reverse))
+        found = found.model_copy(update={"reason": reason})
     return _timed(found, started)
 
 
@@ -358,20 +360,24 @@ def _check_type(given: Given, parameter: ParameterText, number: int, kernel: str
         )
 
 
-def _check_launch(grid: Dim3, block: Dim3, shared_bytes: int) -> None:
+def _check_launch(grid: Dim3, block: Dim3, shared_bytes: int, words: Callable[[str], str]) -> None:
     """Refuse what cudaLaunchKernel refuses with cudaErrorInvalidConfiguration."""
     for what, sizes, limits in (("grid", grid, LARGEST_GRID), ("block", block, LARGEST_BLOCK)):
         for axis, size, limit in zip("xyz", sizes, limits, strict=True):
             if not 1 <= size <= limit:
                 raise UsageError(
-                    f"CUDA refuses this launch (invalid configuration argument): "
-                    f"{what} {axis} is {size}, expected 1 to {limit}"
+                    words(
+                        f"CUDA refuses this launch (invalid configuration argument): "
+                        f"{what} {axis} is {size}, expected 1 to {limit}"
+                    )
                 )
     if math.prod(block) > MOST_THREADS:
         raise UsageError(
-            f"CUDA refuses this launch (invalid configuration argument): a block of "
-            f"{' × '.join(map(str, block))} = {math.prod(block)} threads, "
-            f"expected at most {MOST_THREADS}"
+            words(
+                f"CUDA refuses this launch (invalid configuration argument): a block of "
+                f"{' × '.join(map(str, block))} = {math.prod(block)} threads, "
+                f"expected at most {MOST_THREADS}"
+            )
         )
     if shared_bytes < 0:
         raise UsageError(f"expected --shared of at least 0 bytes, found {shared_bytes}")
@@ -430,7 +436,9 @@ def _outcome(
 ) -> FileRun:
     main = runs[0]
     if main.ended == "refused":
-        raise UsageError(f"CUDA refuses this launch: {main.reason}")
+        refused = f"CUDA refuses this launch: {main.reason}"
+        metals = artefact.language == metal.NAME
+        raise UsageError(metal_advice.in_metal(refused) if metals else refused)
     ended = next(
         (r for r in runs if r.ended in judge.FROM_ANY_BUILD and r.ended != main.ended), main
     )

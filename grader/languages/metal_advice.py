@@ -15,11 +15,16 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, text in (
         (r"with no __syncwarp between lanes of one warp",
          "with no simdgroup_barrier between threads of one SIMD-group"),
+        (r"CUDA would refuse the launch", "Metal would refuse the dispatch"),
+        (r"CUDA refuses this launch(?: \(invalid configuration argument\))?",
+         "Metal refuses this dispatch"),
+        (r"\(__launch_bounds__\)", "([[max_total_threads_per_threadgroup]])"),
         (r"with no barrier between", "with no barrier between that orders this memory"),
         (r"dynamic shared memory", "threadgroup memory"),
         (r"static shared memory", "threadgroup memory"),
         (r"shared memory", "threadgroup memory"),
         (r"global memory", "device memory"),
+        (r"\bblock(?=[ .][xyz] is\b)", "threadgroup"),
         (r"\bblock( \d|$)", r"threadgroup\1"),
         (r"\bblock( \()", r"threadgroup\1"),
         (r"\bof one block\b", "of one threadgroup"),
@@ -85,6 +90,11 @@ def _advice(fault: Fault) -> str | None:
         return (
             "Every thread of the threadgroup must reach the same barrier: move it out of the "
             "branch or loop that only some threads take."
+        )
+    if fault.kind == "bad_launch":
+        return (
+            "Choose a threadgroup that the kernel and the GPU can run; its constants are at the "
+            "top of your file."
         )
     if fault.kind == "uninitialised" and fault.space == "shared":
         return (

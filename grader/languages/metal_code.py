@@ -22,6 +22,11 @@ _CONSTANT = re.compile(
     rf"^@{CONSTANT_PREFIX}(\w+) = [^\n]*\bconstant i64 (-?\d+)[^\n]*\n", re.MULTILINE
 )
 _ENTRY = re.compile(r"^define [^@\n]*ptx_kernel [^@\n]*@([\w$.]+)\([^\n]*\)", re.MULTILINE)
+_MASK = re.compile(r"= sext(?= <\d+ x i1>)")
+_CHOICE = re.compile(
+    r"(?P<name>%\S+) = icmp slt(?= <\d+ x i\d+> \S+, zeroinitializer[^\n]*\n"
+    r"\s*%\S+ = select <\d+ x i1> (?P=name),)"
+)
 _LOC = re.compile(r"^(\s*\.loc\s+)(\d+) (\d+) (\d+)(.*)$", re.MULTILINE)
 _FILE = re.compile(r'^(\s*\.file\s+(\d+) )"([^"]*)"(.*)$', re.MULTILINE)
 
@@ -44,6 +49,15 @@ def generic_constants(code: str) -> str:
         return f"bitcast {match[1]}ptr" if _same_space(code, match.end()) else match[0]
 
     return _CAST.sub(settle, code)
+
+
+def true_is_one(code: str) -> str:
+    """`code` with comparisons of vectors as Metal's bool vectors: true is 1, where clang has -1.
+
+    Clang's `mask ? a : b` asks for the sign, which then says nothing.
+    """
+    code = _CHOICE.sub(r"\g<name> = icmp ne", code)
+    return _MASK.sub("= zext", code)
 
 
 def _same_space(code: str, offset: int) -> bool:

@@ -37,6 +37,7 @@ from grader.languages.metal_code import (
     settle_places,
     take_constants,
     to_ptx,
+    true_is_one,
 )
 from grader.languages.metal_messages import diagnostics, lost_spaces
 from grader.languages.metal_signature import KernelText, Reading, read
@@ -178,7 +179,9 @@ def _compile(
         return submission.failed([*problems, *found], _shown(code.log)), None
     text, declared = take_constants(code.output)
     limits = {one.name: _thread_limit(one.kernel) for one in entries}
-    text = limit_threads(generic_constants(text), {n: v for n, v in limits.items() if v})
+    text = limit_threads(
+        true_is_one(generic_constants(text)), {n: v for n, v in limits.items() if v}
+    )
     names = [one.name for one in entries]
     mapping = {one.kernel.name if not one.bound else one.name: one.name for one in entries}
     variants = []
@@ -241,7 +244,13 @@ def _entries(
         found = [(c, contract_check.find(c, reading)) for c in contracts]
         return [entry(contract, kernel) for contract, kernel in found if kernel is not None]
     wanted = [k for k in reading.kernels if not kernels or k.name in kernels]
-    return [Entry(k.name, k, None) for k in wanted if not list(contract_check.kernel_problems(k))]
+    wanted = [k for k in wanted if not list(contract_check.kernel_problems(k))]
+    return [Entry(_symbol(k.name, i), k, None) for i, k in enumerate(wanted)]
+
+
+def _symbol(name: str, number: int) -> str:
+    """A name for the PTX: the kernel's own, unless it holds characters that PTX has not."""
+    return name if re.fullmatch(r"\w+", name) else f"kernel_{number}"
 
 
 def _read(file_name: str, files: Mapping[str, str]) -> Reading:

@@ -165,7 +165,7 @@ def read(preprocessed: str, files: Sequence[str]) -> Reading:
     found: list[KernelText] = []
     functions: list[tuple[str, int, int]] = []
     previous_end = 0
-    for node, template in _definitions(root):
+    for node, template, space in _definitions(root, text):
         start = _extended_start(text, node.start_byte, previous_end)
         previous_end = node.end_byte
         declarator = _function_declarator(node)
@@ -180,6 +180,7 @@ def read(preprocessed: str, files: Sequence[str]) -> Reading:
         if not is_kernel:
             functions.append((name, line, column + 1))
             continue
+        name = space + name
         kernel = KernelText(
             name=_host_name(attributes, name),
             expression=name,
@@ -264,16 +265,19 @@ def _instances(source: _Text, plain: str, templates: dict[str, KernelText]) -> I
         )
         rest = _ATTRIBUTE_LIST.sub("", rest)
         for name, template in templates.items():
-            place = re.search(rf"(?:^|[^\w]){re.escape(name)}\s*<", rest)
+            *spaces, last = name.split("::")
+            written = "".join(rf"(?:{re.escape(part)}\s*::\s*)?" for part in spaces)
+            place = re.search(rf"(?<![\w:]){written}(?P<name>{re.escape(last)})\s*<", rest)
             if place is None:
                 continue
-            begin = rest.index(name, place.start())
+            begin = place.start("name")
             end = _closing(rest, rest.index("<", begin) + 1)
             row = source.text.count("\n", 0, match.start())
             file, line = source.places[row]
             yield KernelText(
                 name=_host_name(attributes, name),
-                expression=" ".join(rest[begin:end].split()),
+                expression="".join(f"{part}::" for part in spaces)
+                + " ".join(rest[begin:end].split()),
                 arguments=template.arguments,
                 attributes=template.attributes,
                 template=False,
@@ -297,22 +301,21 @@ def _closing(text: str, offset: int) -> int:
     return len(text)
 
 
-def _definitions(node: Node) -> Iterator[tuple[Node, bool]]:
-    """Function definitions at file and namespace level, and whether each is a template."""
+def _definitions(node: Node, text: bytes, space: str = "") -> Iterator[tuple[Node, bool, str]]:
+    """Function definitions at file and namespace level: whether a template, and the namespaces."""
     for child in node.children:
         if child.type == "function_definition":
-            yield child, False
+            yield child, False, space
         elif child.type == "template_declaration":
             for inner in child.children:
                 if inner.type == "function_definition":
-                    yield inner, True
-        elif child.type in (
-            "namespace_definition",
-            "declaration_list",
-            "linkage_specification",
-            "ERROR",
-        ):
-            yield from _definitions(child)
+                    yield inner, True, space
+        elif child.type == "namespace_definition":
+            name = child.child_by_field_name("name")
+            named = text[name.start_byte : name.end_byte].decode() + "::" if name else ""
+            yield from _definitions(child, text, space + named)
+        elif child.type in ("declaration_list", "linkage_specification", "ERROR"):
+            yield from _definitions(child, text, space)
 
 
 def _extended_start(text: bytes, start: int, previous_end: int) -> int:

@@ -12,6 +12,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from grader.languages.metal_brackets import declaration_end, scope
+from grader.languages.metal_values import value_edits
+
 _SKIPPED = re.compile(
     r'R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
     r'|"(?:\\.|[^"\\\n])*"'
@@ -22,8 +25,6 @@ _SKIPPED = re.compile(
 )
 _ATTRIBUTES = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 _SPACE = r"(?:\s|\\\n)"
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_SPACES = ("device", "constant", "threadgroup", "thread")
 
 # Construct, and the words that only it uses. `\b` on both sides is implied.
 _UNSUPPORTED: tuple[tuple[str, str], ...] = (
@@ -142,24 +143,16 @@ def rewrite(text: str, constants: Mapping[str, int]) -> Edited:
         characters[start:end] = f"= {spelled}".ljust(end - start)
     for start, end, name in _defined_tests(plain):
         characters[start:end] = ("(true)" if name in constants else "(false)").ljust(end - start)
-    for start, stop in _braced_arguments(bare):
-        inserted[start] = "metal::__braces"
-        characters[start], characters[stop] = "(", ")"
-    for offset, kind in _vector_variables(bare):
-        inserted[offset] = f" = ::metal::__make<{kind}>"
-    for start, stop in _dependent_constructions(bare):
-        inserted[start] = "::metal::__make<"
-        inserted[stop] = ">"
-    for match in re.finditer(r"\bstatic_cast(?=\s*<\s*bfloat(?:16_t)?\s*>)", bare):
-        characters[slice(*match.span())] = "bfloat_cast"
+    for start, stop, spelled in value_edits(bare):
+        characters[start:stop] = _spaces(text[start:stop])
+        for offset in [o for o in inserted if start < o < stop]:
+            del inserted[offset]
+        inserted[start] = inserted.get(start, "") + spelled
     for start, (first, last) in _array_parameters(bare):
         inserted[start] = "(*"
         characters[first:last] = ")".ljust(last - first)
     for offset in _threadgroup_variables(bare):
         inserted[offset] = "static "
-    for start, stop in _vector_constructions(bare):
-        inserted[start] = "::metal::__make<"
-        inserted[stop] = ">"
     for start, stop in _method_qualifiers(bare):
         characters[start:stop] = _spaces(text[start:stop])
         for offset in [o for o in inserted if start < o < stop]:
@@ -208,80 +201,6 @@ def undefined_constants(text: str, constants: Mapping[str, int]) -> list[tuple[i
     ]
 
 
-def _braced_arguments(bare: str) -> Iterator[tuple[int, int]]:
-    """`f({1, 2})`: where a braced argument opens and closes. Clang makes no vector of one there."""
-    for match in re.finditer(r"[(,]\s*(\{)", bare):
-        start = match.start(1)
-        if bare[start] == "{" and (match[0][0] == "(" or _in_parentheses(bare, start)):
-            stop = _method_end(bare, start) - 1
-            inner = bare[start + 1 : stop]
-            if ";" not in inner and 1 < len(_pieces(inner)) <= 4:
-                yield start, stop
-
-
-def _in_parentheses(bare: str, offset: int) -> bool:
-    """Whether the innermost bracket around `offset` is a parenthesis."""
-    depth = 0
-    for i in range(offset - 1, -1, -1):
-        if bare[i] in ")]}":
-            depth += 1
-        elif bare[i] in "([{":
-            if depth == 0:
-                return bare[i] == "("
-            depth -= 1
-        elif bare[i] == ";" and depth == 0:
-            return False
-    return False
-
-
-def _pieces(text: str) -> list[str]:
-    """`text` divided at the commas outside all brackets."""
-    depth, begin, found = 0, 0, []
-    for i, character in enumerate(text):
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and depth == 0:
-            found.append(text[begin:i])
-            begin = i + 1
-    found.append(text[begin:])
-    return [piece for piece in found if piece.strip()]
-
-
-def _vector_variables(bare: str) -> Iterator[tuple[int, str]]:
-    """`float2 v(x, y);` in a function: where the parenthesis opens, and the type."""
-    pattern = re.compile(
-        r"(?P<type>\b(?:packed_)?(?:half|float|bfloat|u?char|u?short|u?int|u?long)[234]|"
-        r"\b(?:metal\s*::\s*)?vec\s*<[^<>;{}()]*>)\s+(?P<name>[A-Za-z_]\w*)\s*(?P<open>\()"
-    )
-    for match in pattern.finditer(bare):
-        before = bare[: match.start()].rstrip()
-        if before.endswith(("(", ",", "<", "*", "&", "typename", "operator")):
-            continue
-        close = _closing_parenthesis(bare, match.end())
-        follows = bare[close : close + 200].lstrip(" \t\r\n\\")[:1] if close else ""
-        inner = bare[match.end() : (close or match.end()) - 1]
-        if follows in (";", ",") and len(_pieces(inner)) > 1 and _in_function(bare, match.start()):
-            yield match.start("open"), match["type"]
-
-
-def _closing_parenthesis(bare: str, offset: int) -> int | None:
-    depth = 1
-    for i in range(offset, len(bare)):
-        depth += (bare[i] == "(") - (bare[i] == ")")
-        if depth == 0:
-            return i + 1
-    return None
-
-
-def _in_function(bare: str, offset: int) -> bool:
-    """Whether the innermost braces around `offset` are statements, not a namespace or class."""
-    brace = _scope(bare, offset)
-    if brace < 0:
-        return False
-    before = bare[max(0, brace - 400) : brace]
-    head = re.split(r"[;{}]", before)[-1]
-    return not re.search(r"\b(?:namespace|struct|class|union|enum|extern)\b", head)
-
-
 def _array_parameters(bare: str) -> Iterator[tuple[int, tuple[int, int]]]:
     """`constant int strides[3]` as a parameter: where its name starts, and its first extent.
 
@@ -298,22 +217,34 @@ def _array_parameters(bare: str) -> Iterator[tuple[int, tuple[int, int]]]:
 def _method_qualifiers(bare: str) -> Iterator[tuple[int, int]]:
     """The address space behind a method's parameters, and copies of a method for other spaces.
 
-    C++ has one method where Metal wants one per address space; the first is kept.
+    C++ has one method where Metal wants one per address space: the first, or the one for thread.
     """
     pattern = re.compile(
         rf"\)(?P<tail>{_SPACE}*(?:const{_SPACE}+)?(?P<space>device|constant|threadgroup|thread)\b"
         rf"(?:{_SPACE}+const\b)?)(?={_SPACE}*(?:[{{;:=]|->|noexcept\b|override\b))"
     )
-    seen: set[tuple[int, str]] = set()
-    for match in pattern.finditer(bare):
-        head = _method_head(bare, match.start())
-        signature = " ".join(bare[head : match.start() + 1].split())
-        key = (_scope(bare, head), signature + (" const" if "const " in match["tail"] else ""))
+    found = list(pattern.finditer(bare))
+    scopes = {scope(bare, match.start()) for match in found}
+    # A method without a word is the one for thread memory: it serves the others.
+    plain = re.compile(rf"\){_SPACE}*(?P<const>const)?(?={_SPACE}*[{{;])")
+    seen = {
+        _method(bare, match.start(), bool(match["const"]))
+        for match in plain.finditer(bare)
+        if scope(bare, match.start()) in scopes
+    }
+    for match in found:
+        key = _method(bare, match.start(), "const" in match["tail"].split())
         if key in seen:
-            yield head, _method_end(bare, match.end())
+            yield _method_head(bare, match.start()), declaration_end(bare, match.end())
             continue
         seen.add(key)
         yield match.span("space")
+
+
+def _method(bare: str, close: int, is_const: bool) -> tuple[int, str, bool]:
+    """What tells methods apart: the class, the text up to the parameters' end, const."""
+    head = _method_head(bare, close)
+    return scope(bare, head), " ".join(bare[head : close + 1].split()), is_const
 
 
 def _method_head(bare: str, close: int) -> int:
@@ -333,34 +264,6 @@ def _method_head(bare: str, close: int) -> int:
 
 def _access(bare: str, colon: int) -> bool:
     return bool(re.search(r"\b(?:public|private|protected)\s*$", bare[max(0, colon - 20) : colon]))
-
-
-def _scope(bare: str, offset: int) -> int:
-    """The offset of the brace that encloses `offset`; -1 at file level."""
-    depth = 0
-    for i in range(offset - 1, -1, -1):
-        if bare[i] == "}":
-            depth += 1
-        elif bare[i] == "{":
-            if depth == 0:
-                return i
-            depth -= 1
-    return -1
-
-
-def _method_end(bare: str, offset: int) -> int:
-    """The end of the declaration or definition whose body or `;` follows `offset`."""
-    depth = 0
-    for i in range(offset, len(bare)):
-        if bare[i] == "{":
-            depth += 1
-        elif bare[i] == "}":
-            depth -= 1
-            if depth == 0:
-                return i + 1
-        elif bare[i] == ";" and depth == 0:
-            return i + 1
-    return len(bare)
 
 
 def _threadgroup_variables(bare: str) -> Iterator[int]:
@@ -397,50 +300,6 @@ def _declares_variable(bare: str, offset: int) -> bool:
         elif depth == 0 and character in ";,={":
             return True
     return False
-
-
-def _vector_constructions(bare: str) -> Iterator[tuple[int, int]]:
-    """`vec<T, N>(...)` as a value: where the type starts and ends."""
-    for match in re.finditer(r"(?:\bmetal\s*::\s*)?\b(?:packed_)?vec\s*<", bare):
-        end = _closing_angle(bare, match.end())
-        before = bare[: match.start()].rstrip()
-        if (
-            end
-            and re.match(r"\s*\(", bare[end : end + 80])
-            and not before.endswith(("operator", "typename"))
-        ):
-            named = _WORD.search(before[-40:].split()[-1]) if before else None
-            follows_word = named and before[-1].isidentifier() and not before.endswith("return")
-            if not follows_word:
-                yield match.start(), end
-
-
-def _dependent_constructions(bare: str) -> Iterator[tuple[int, int]]:
-    """`T(a, b)` as a value, where T is a template's type or an alias: it may be a vector."""
-    names = set(re.findall(r"\b(?:typename|class)\s+([A-Za-z_]\w*)\s*(?=[,>=])", bare))
-    names |= set(re.findall(r"\busing\s+([A-Za-z_]\w*)\s*=", bare))
-    if not names:
-        return
-    listed = "|".join(sorted(names))
-    for match in re.finditer(rf"(?:\breturn|[=(,+\-*/?:<>&|!\[{{])\s*\b({listed})\s*\(", bare):
-        close = _closing_parenthesis(bare, match.end())
-        inner = bare[match.end() : (close or match.end()) - 1]
-        if len(_pieces(inner)) > 1 and _in_function(bare, match.start()):
-            yield match.span(1)
-
-
-def _closing_angle(bare: str, offset: int) -> int | None:
-    depth = 1
-    for i in range(offset, min(len(bare), offset + 400)):
-        if bare[i] == "<":
-            depth += 1
-        elif bare[i] == ">":
-            depth -= 1
-            if depth == 0:
-                return i + 1
-        elif bare[i] in ";{}":
-            return None
-    return None
 
 
 def _spaces(text: str) -> str:

@@ -239,6 +239,11 @@ def _check_geometry(
             f"a block of {threads} threads, more than the limit of {limits.threads} "
             "(cudaErrorInvalidConfiguration)"
         )
+    if kernel.most_threads is not None and threads > kernel.most_threads:
+        raise LaunchError(
+            f"a block of {threads} threads, more than the {kernel.most_threads} that "
+            f"{kernel.name} was compiled for (__launch_bounds__)"
+        )
     if kernel.required_block not in (None, b):
         raise LaunchError(f"the kernel was compiled for blocks of {kernel.required_block}, not {b}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 from dataclasses import dataclass
 
 from grader import cache
@@ -71,6 +72,12 @@ class Kernel:
         """`.reqntid`, the block the kernel insists on."""
         values = self.function.directives.get("reqntid")
         return None if values is None else (*values, 1, 1, 1)[:3]  # type: ignore[return-value]
+
+    @property
+    def most_threads(self) -> int | None:
+        """`.maxntid`, the most threads of a block that the kernel was compiled for."""
+        values = self.function.directives.get("maxntid")
+        return None if values is None else math.prod(values)
 
     def key(self, shadow: bool) -> str:
         """Under which the native code is kept."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader import grade, run_file
+from grader.errors import UsageError
 from grader.result import Result, Verdict
 
 KNOWN = Path(__file__).resolve().parents[2] / "assignments/assignment3/submissions"
@@ -164,3 +165,61 @@ def test_a_metal_file_can_be_run_without_an_assignment() -> None:
         ("out_of_bounds", name, 100) for name in "ABC"
     }
     assert all("threadgroup 1" in f.message for f in found.faults)
+
+
+def run_alone(path: Path, block: int) -> run_file.FileRun:
+    return run_file.run(
+        path,
+        kernel=None,
+        grid=(1, 1, 1),
+        block=(block, 1, 1),
+        shared_bytes=0,
+        specs=["f32[256]", "f32[256]=0"],
+    )
+
+
+ALONE = """#include <metal_stdlib>
+using namespace metal;
+[[max_total_threads_per_threadgroup(64)]]
+kernel void turn(device const float* x, device float* y, uint i [[thread_index_in_threadgroup]]) {
+  threadgroup float tile[256];
+  tile[i] = x[i];
+  y[i] = tile[i ^ 33];
+}
+"""
+
+
+def test_what_is_said_of_a_metal_file_speaks_of_metal(tmp_path: Path) -> None:
+    path = tmp_path / "turn.metal"
+    path.write_text(ALONE)
+    found = run_alone(path, 64)
+    assert "race" in {fault.kind for fault in found.faults}
+    assert found.reason.startswith("with the SIMD-groups in reverse order")
+    said = [
+        found.reason,
+        *(f.message for f in found.faults),
+        *(f.advice or "" for f in found.faults),
+    ]
+    assert not any(word in text.lower() for text in said for word in ("cuda", "warp", "block"))
+
+
+def test_a_dispatch_may_have_as_many_threads_as_the_kernel_says(tmp_path: Path) -> None:
+    path = tmp_path / "turn.metal"
+    path.write_text(ALONE)
+    with pytest.raises(UsageError) as refused:
+        run_alone(path, 96)
+    assert refused.value.message == (
+        "Metal refuses this dispatch: a threadgroup of 96 threads, more than the 64 that turn was "
+        "compiled for ([[max_total_threads_per_threadgroup]])"
+    )
+    with pytest.raises(UsageError, match="Metal refuses this dispatch: threadgroup x is 2048"):
+        run_alone(path, 2048)
+
+
+def test_a_threadgroup_that_the_kernel_does_not_allow_is_the_student_s(tmp_path: Path) -> None:
+    limited = "[[max_total_threads_per_threadgroup(32)]] kernel void"
+    result = submit(tmp_path, KERNEL.replace("kernel void", limited))
+    assert result.verdict is Verdict.BAD_HOST_CALL
+    fault = result.cases[0].faults[0]
+    assert fault.message.startswith("Metal would refuse the dispatch: a threadgroup of 64 threads")
+    assert result.next_step.startswith("Choose a threadgroup")

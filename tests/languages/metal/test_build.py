@@ -177,3 +177,33 @@ def test_the_library_parsed_beforehand_changes_nothing(
 def test_without_the_include_there_is_no_library() -> None:
     found = errors(body("  a[i] = sin(b[i]);").replace("#include <metal_stdlib>", ""))
     assert found
+
+
+def test_host_names_that_ptx_cannot_spell_are_entries_too() -> None:
+    text = (
+        "#include <metal_stdlib>\nnamespace mine { kernel void k(device int* a) { a[0] = 1; } }\n"
+        "template <typename T> kernel void add(device T* a) { a[0] += 1; }\n"
+        'template [[host_name("add<float> (1)")]] kernel void add<float>(device float*);\n'
+    )
+    entries = accepted(text).variants[0].entries
+    assert set(entries) == {"mine::k", "add<float> (1)"}
+    assert all(re.fullmatch(r"\w+", symbol) for symbol in entries.values())
+
+
+def test_threadgroup_arguments_may_be_references() -> None:
+    accepted(
+        "#include <metal_stdlib>\nkernel void k(device float* a, threadgroup float4& s "
+        "[[threadgroup(0)]], threadgroup metal::float2x2& m [[threadgroup(1)]]) "
+        "{ s.x = a[0]; m[1] = s.xy; a[1] = s.x; }\n"
+    )
+
+
+def test_methods_for_every_address_space_become_one() -> None:
+    accepted(
+        "#include <metal_stdlib>\nstruct D {\n  float v;\n"
+        "  float get() const device { return v; }\n  float get() const threadgroup { return v; }\n"
+        "  float get() const { return v; }\n  float get() const constant { return v; }\n"
+        "  void set(float x) threadgroup { v = x; }\n  void set(float x) device { v = x; }\n};\n"
+        "kernel void k(device D* d, constant D& c) {\n  threadgroup D t;\n  t.set(c.get());\n"
+        "  d[0].set(t.get() + d[1].get());\n}\n"
+    )

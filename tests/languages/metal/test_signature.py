@@ -173,3 +173,17 @@ def test_pointers_that_name_no_address_space(statement: str, found: list[str]) -
     assert [(line, written) for _, line, written in reading(text).bare_pointers] == [
         (2, written) for written in found
     ]
+
+
+def test_a_kernel_in_a_namespace_is_named_with_it() -> None:
+    found = reading(
+        "namespace outer { namespace inner {\nkernel void one(device int* a) {}\n"
+        "template <typename T> kernel void add(device T* a) {}\n} }\n"
+        'template [[host_name("add_int")]] kernel void outer::inner::add<int>(device int*);\n'
+        "namespace { kernel void hidden(device int* a) {} }\n"
+    )
+    assert [(k.name, k.expression) for k in found.kernels] == [
+        ("outer::inner::one", "outer::inner::one"),
+        ("hidden", "hidden"),
+        ("add_int", "outer::inner::add<int>"),
+    ]
