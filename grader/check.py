@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from grader.assignment_schema import Tolerance
 from grader.result import Fault, Mismatch, Severity
 
 _MOST_FOR_PATTERNS = 1 << 22
+_ENOUGH_FOR_PATTERNS = 1 << 16
+"""Of more wrong elements, as many at equal distances are looked at."""
 
 
 def wrong_elements(
@@ -28,10 +31,23 @@ def wrong_elements(
     Integers (no tolerance) must be equal. Floating-point elements pass when
     |actual - expected| <= atol + rtol * scale, with |expected| for a missing scale. NaN passes
     only for NaN, an infinity only for the same one. An expected value that overflows the output's
-    dtype may also be that dtype's infinity.
+    dtype may also be that dtype's infinity. What is rounded correctly is right under every
+    tolerance.
     """
     if tolerance is None or actual.dtype.kind in "iu":
         return np.asarray(actual != expected)
+    with np.errstate(over="ignore", invalid="ignore"):
+        wrong = np.asarray(actual != expected.astype(actual.dtype))
+    if wrong.any():  # of most outputs nothing is left to look at
+        limits = scale if scale is None else scale[wrong]
+        wrong[wrong] = _beyond(actual[wrong], expected[wrong], tolerance, limits)
+    return wrong
+
+
+def _beyond(
+    actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance, scale: np.ndarray | None
+) -> np.ndarray:
+    """The same for floating-point elements, by the tolerance."""
     wanted = expected.astype(np.float64, copy=False)
     found = actual.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -53,17 +69,19 @@ def compare(
     written: np.ndarray | None = None,
     inputs: Mapping[str, np.ndarray] = {},
     block: int | None = None,
+    wrong: np.ndarray | None = None,
 ) -> Mismatch | None:
     """The wrong elements of output `name`, or None when there are none.
 
     `actual` has the output's dtype and shape; `expected` is float64 (exact integers for integer
     outputs), `scale` the oracle's. Elements that were not `written` are not judged here: their
     content means nothing, and `unwritten` reports them. `inputs` and `block` (threads per block)
-    only serve the pattern.
+    only serve the pattern. `wrong` is what `wrong_elements` said, where it was asked already.
     """
     if actual.shape != expected.shape:
         raise ValueError(f"{name}: shapes differ: {actual.shape} and {expected.shape}")
-    wrong = wrong_elements(actual, expected, tolerance, scale)
+    if wrong is None:
+        wrong = wrong_elements(actual, expected, tolerance, scale)
     if written is not None:
         wrong = wrong & written.reshape(wrong.shape)
     count = int(np.count_nonzero(wrong))
@@ -143,26 +161,33 @@ def _values_pattern(
     if not bad.any():
         return "every wrong element is zero"
     few = count < 4  # too few to tell a shape from chance
+    where = np.flatnonzero(wrong)[:: -(-count // _ENOUGH_FOR_PATTERNS)]
+    seen = actual.reshape(-1)[where]
 
     def explains(candidate: np.ndarray) -> bool:
         """Whether `candidate`, an output of the same shape, would be right where we are wrong."""
-        if candidate.shape != actual.shape:
-            return False
-        close = wrong_elements(actual, candidate.astype(expected.dtype), tolerance, None)
-        return not few and float(np.mean(~close[wrong])) > 0.95
+        return candidate.shape == actual.shape and fits(candidate.reshape(-1)[where])
 
+    def fits(values: np.ndarray) -> bool:
+        wrong_there = wrong_elements(seen, values.astype(expected.dtype), tolerance, None)
+        return float(np.mean(~wrong_there)) > 0.95
+
+    if few:
+        return _precision_pattern(actual, expected, scale)
     for other, array in inputs.items():
         if explains(array):
             return f"the output is a copy of {other}"
     with np.errstate(all="ignore"):
-        if explains(-expected):
+        wanted = expected.reshape(-1)[where]
+        if fits(-wanted):
             return "the sign is flipped"
-        if expected.dtype.kind == "f" and explains(np.trunc(expected)):
+        if expected.dtype.kind == "f" and fits(np.trunc(wanted)):
             return "the fraction is cut off, as by a conversion to int"
-        for operator, candidate in _operators(actual, expected, inputs):
-            if explains(candidate):
+        same = {n: x.reshape(-1)[where] for n, x in inputs.items() if x.shape == actual.shape}
+        for operator, candidate in _operators(expected.dtype, same):
+            if fits(candidate):
                 return f"the values are those of {operator}"
-    if expected.ndim == 2 and not few:
+    if expected.ndim == 2:
         if expected.shape[0] == expected.shape[1] and explains(expected.T):
             return "rows and columns are swapped (transposed)"
         if explains(expected.T.reshape(expected.shape)):
@@ -176,11 +201,10 @@ def _values_pattern(
 
 
 def _operators(
-    actual: np.ndarray, expected: np.ndarray, inputs: Mapping[str, np.ndarray]
+    dtype: np.dtype[Any], inputs: Mapping[str, np.ndarray]
 ) -> list[tuple[str, np.ndarray]]:
     """What other element-wise operators would have given, for two inputs of the output's shape."""
-    same = [(name, array.astype(expected.dtype)) for name, array in inputs.items()
-            if array.shape == actual.shape]  # fmt: skip
+    same = [(name, array.astype(dtype)) for name, array in inputs.items()]
     if len(same) != 2:
         return []
     (first, a), (second, b) = same
@@ -190,7 +214,7 @@ def _operators(
         (f"{second} - {first}", b - a),
         (f"{first} * {second}", a * b),
     ]
-    if expected.dtype.kind == "f":
+    if dtype.kind == "f":
         candidates.append((f"{first} / {second}", a / b))
     return candidates
 

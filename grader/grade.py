@@ -23,9 +23,9 @@ from grader import (
     devices,
     feedback,
     judge,
-    reference,
     submission,
     verdict,
+    yardstick,
 )
 from grader import (
     assignment as assignments,
@@ -50,6 +50,7 @@ from grader.result import (
 from grader.run import Run, Task, Work, plan
 from grader.score import score
 from grader.submission import Submission
+from grader.yardstick import Yardsticks
 
 Step = Callable[[str], None]
 
@@ -67,14 +68,16 @@ def submit(
     jobs: int | None = None,
     small: bool = False,
     step: Step = lambda text: None,
+    yardsticks: Yardsticks | None = None,
 ) -> Result:
     """Grade the submission at `path` and return its result.
 
     `name` is an assignment's name or folder, or the assignment itself, loaded already. With several
     languages each is graded and the best result counts. `compiler` chooses one for CUDA C, `nvrtc`
-    or `clang`. `small` leaves out the large cases. Raises UsageError and AssignmentError, where
-    nothing can be graded; what is wrong with the submission, the machine or the grader is a
-    verdict.
+    or `clang`. `small` leaves out the large cases. `yardsticks` are kept from submission to
+    submission, made with the same assignment, `small`, `jobs` and `compiler`. Raises UsageError
+    and AssignmentError, where nothing can be graded; what is wrong with the submission, the
+    machine or the grader is a verdict.
     """
     started = time.perf_counter()
     assignment = name if isinstance(name, Assignment) else assignments.load(name)
@@ -87,17 +90,9 @@ def submit(
     except RefusedError as error:
         return refused(assignment, error, chosen, started)
     jobs = jobs or os.cpu_count() or 1
+    yardsticks = yardsticks or yardstick.kept(assignment, small=small, jobs=jobs, compiler=compiler)
     found = [
-        _grade(
-            assignment,
-            handed_in,
-            source,
-            compiler=compiler,
-            jobs=jobs,
-            small=small,
-            step=step,
-            started=started,
-        )
+        _grade(assignment, handed_in, source, yardsticks, small=small, step=step, started=started)
         for source in handed_in.sources
     ]
     best = max(found, key=_merit)
@@ -141,9 +136,8 @@ def _grade(
     assignment: Assignment,
     handed_in: Submission,
     source: SourceFile,
+    yardsticks: Yardsticks,
     *,
-    compiler: str | None,
-    jobs: int,
     small: bool,
     step: Step,
     started: float,
@@ -152,10 +146,11 @@ def _grade(
     result = functools.partial(
         _result, assignment, handed_in=handed_in, language=name, started=started
     )
-    module = language_module(name, compiler)
     builds: tuple[Build, ...] = ()
     try:
-        task = Task.of(assignment, name, small=small, jobs=jobs, compiler=compiler)
+        measure = yardsticks(name)
+        task = measure.task
+        module = language_module(name, task.compiler)
         step(f"building {source.name}")
         artefact: Artefact | None = None
         if assignment.kind != "kernel":
@@ -167,7 +162,7 @@ def _grade(
             graded = ran
         else:
             with ThreadPoolExecutor(1) as beside:
-                yardstick = beside.submit(reference.measure, task)
+                reference = beside.submit(lambda: measure.known)
                 builds, artefact = module.build(source.text or "", source.name, task.contracts)
                 if artefact is None:
                     return _build_failed(result, builds)
@@ -175,7 +170,7 @@ def _grade(
                     failed = {"ok": False, "diagnostics": (*builds[0].diagnostics, *problems)}
                     return _build_failed(result, (builds[0].model_copy(update=failed), *builds[1:]))
                 step("running the reference")
-                known = yardstick.result()
+                known = reference.result()
             graded = _best_build(task, artefact, known, source, step)
     except NotGradableError as error:
         return result(
@@ -459,8 +454,12 @@ def _versions(builds: Sequence[Build]) -> dict[str, str]:
     """What decides a grade, with exact versions; compilers are those that were asked."""
     known = {"grader": __version__}
     known |= {build.compiler: build.version for build in builds}
-    for package in ("llvmlite", "numpy"):
-        known[package] = metadata.version(package)
+    known |= _installed()
     known["python"] = platform.python_version()
     known["machine"] = f"{platform.system()} {platform.machine()}"
     return known
+
+
+@functools.cache
+def _installed() -> dict[str, str]:
+    return {package: metadata.version(package) for package in ("llvmlite", "numpy")}

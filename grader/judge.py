@@ -12,7 +12,7 @@ import numpy as np
 
 from grader import check, verdict
 from grader.assignment_schema import Assignment, Case
-from grader.cases import Expected, expected
+from grader.cases import Expected
 from grader.result import CaseResult, Fault, Mismatch, OutputMap, Severity, Verdict
 from grader.run import FUEL_FLOOR, FUEL_MULTIPLE, Run, Task, Work
 
@@ -49,7 +49,7 @@ def cases(
             task.assignment,
             case,
             [(w, r) for w, r in zip(works, runs, strict=True) if w.case == case.name],
-            expected(task.assignment, data),
+            task.expected(case, data),
             file=file,
             device=device,
         )
@@ -175,6 +175,7 @@ def _numbers(
         # A buffer with a content of its own may keep it: only its numbers are judged.
         written = run.written[buffer.name] if undefined else np.ones(actual.shape, bool)
         fault = check.unwritten(buffer.name, written, block)
+        wrong = check.wrong_elements(actual, wanted.value, tolerance, wanted.scale)
         found = check.compare(
             buffer.name,
             actual,
@@ -184,12 +185,12 @@ def _numbers(
             written=written,
             inputs=given,
             block=block,
+            wrong=wrong,
         )
         if fault is not None:
             missing.append(fault)
         mismatch = mismatch or found
         if fault is not None or found is not None:
-            wrong = check.wrong_elements(actual, wanted.value, tolerance, wanted.scale)
             maps.append(output_map(buffer.name, wrong & written, ~written))
     return mismatch, missing, maps
 
@@ -213,12 +214,14 @@ def output_map(name: str, wrong: np.ndarray, unwritten: np.ndarray) -> OutputMap
     rows, columns = -(-height // per_row), -(-width // per_column)
 
     def cells(flags: np.ndarray) -> tuple[int, ...]:
-        full = np.zeros((rows * per_row, columns * per_column), np.int64)
-        flat = np.zeros(height * width, np.int64)
-        flat[: flags.size] = flags.reshape(-1)
-        full[:height, :width] = flat.reshape(height, width)
-        summed = full.reshape(rows, per_row, columns, per_column).sum(axis=(1, 3))
-        return tuple(int(count) for count in summed.reshape(-1))
+        flat = flags.reshape(-1)
+        if flat.size != height * width:
+            flat = np.concatenate([flat, np.zeros(height * width - flat.size, flags.dtype)])
+        across = range(0, width, per_column)
+        summed = np.add.reduceat(flat.reshape(height, width), across, axis=1, dtype=np.int64)
+        summed = np.add.reduceat(summed, range(0, height, per_row), axis=0)
+        counts: list[int] = summed.reshape(-1).tolist()
+        return tuple(counts)
 
     return OutputMap(
         output=name,

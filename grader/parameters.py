@@ -10,6 +10,7 @@ student's kernel has these types is for the compiler to judge.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -43,6 +44,7 @@ class Meaning(NamedTuple):
     dtype: str | None
 
 
+@functools.cache
 def split(text: str, language: str) -> Parameter:
     """A declaration as name and type; for Metal the attribute stays with the type.
 
@@ -63,6 +65,7 @@ def split(text: str, language: str) -> Parameter:
     return Parameter(name=last.group(), type=f"{declared} {attributes}".strip())
 
 
+@functools.cache
 def meaning(declared: str, language: str) -> Meaning:
     """What a type of `split` says about the argument that is passed for it."""
     if language == "triton":
@@ -75,6 +78,7 @@ def meaning(declared: str, language: str) -> Meaning:
     return Meaning("*" in plain, const and "*" in plain, _DTYPES.get(element))
 
 
+@functools.cache
 def is_argument(declared: str, language: str) -> bool:
     """Whether the host passes it: not Metal's positions in the grid, nor Triton's constexprs."""
     if language == "triton":

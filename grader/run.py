@@ -10,7 +10,7 @@ import numpy as np
 
 from grader import cases, parameters
 from grader.assignment_schema import Assignment, Case, Language
-from grader.cases import Inputs, ReadyLaunch
+from grader.cases import Expected, Inputs, ReadyLaunch
 from grader.errors import NotGradableError
 from grader.languages import Artefact, Contract, Variant
 from grader.result import Dim3, Fault, Metrics, Record, Timing
@@ -102,7 +102,7 @@ class Run:
 class Task:
     """An assignment in one language, ready to run: its cases with their inputs, its contracts.
 
-    `jobs` is how many children may run at a time.
+    `jobs` is how many children may run at a time; `asked` holds what the oracle has said.
     """
 
     assignment: Assignment
@@ -111,6 +111,7 @@ class Task:
     contracts: tuple[Contract, ...]
     jobs: int = 1
     compiler: str | None = None
+    asked: dict[str, Mapping[str, Expected]] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(
@@ -132,6 +133,12 @@ class Task:
         )
         contracts = cases.contracts(assignment, language, ready)
         return Task(assignment, language, ready, contracts, jobs, compiler)
+
+    def expected(self, case: Case, data: Inputs) -> Mapping[str, Expected]:
+        """What the oracle says of every output of a case; asked once. Raises AssignmentError."""
+        if case.name not in self.asked:
+            self.asked[case.name] = cases.expected(self.assignment, data)
+        return self.asked[case.name]
 
     def only(self, names: Collection[str]) -> Task:
         """The same task with some of its cases."""

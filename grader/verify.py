@@ -98,7 +98,7 @@ def verify(
             rest += [partial(_static, assignment), partial(_frameworks, assignment)]
         except AssignmentError as error:
             checks.append(_broken(name, error))
-    with warm.children(), ThreadPoolExecutor(max(1, jobs)) as pool:
+    with warm.children(many=True), ThreadPoolExecutor(max(1, jobs)) as pool:
         for check in pool.map(partial(_check, compiler=compiler), found):
             checks.append(check)
             step(f"verified {len(checks)}: {check.assignment} {check.name}")

@@ -111,7 +111,7 @@ def batch(
         _say_found(console, finding, people, submissions)
         if people:
             book.add_students(people.students)
-        stack.enter_context(warm.children())
+        stack.enter_context(warm.children(many=True))
         from grader.batch import run  # while the warm process starts
 
         everything = run.jobs(assignment, finding.found)

@@ -13,10 +13,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
-from grader import grade
+from grader import grade, yardstick
 from grader.assignment_schema import Assignment
 from grader.batch import keys
 from grader.batch.gradebook import Gradebook
@@ -24,6 +25,7 @@ from grader.batch.layouts import Found, kernel_folder
 from grader.errors import AssignmentError, RefusedError
 from grader.result import Record, Result
 from grader.sandbox import archive
+from grader.yardstick import Yardsticks
 
 
 class Job(Record):
@@ -66,6 +68,7 @@ def run(
     one raises KeyboardInterrupt. Raises AssignmentError where the assignment cannot be used.
     """
     started = time.perf_counter()
+    yardsticks = yardstick.kept(assignment)
     waiting = iter(wanted)
     graded = 0
     with _interruptible() as stop, ThreadPoolExecutor(max_workers=workers) as pool:
@@ -76,7 +79,7 @@ def run(
                 job = next(waiting, None)
                 if job is None:
                     return
-                running[pool.submit(one, assignment, job.found.path)] = job
+                running[pool.submit(one, assignment, job.found.path, yardsticks)] = job
 
         refill()
         told = False
@@ -102,20 +105,19 @@ def run(
     return Outcome(graded=graded, left=len(wanted) - graded, seconds=time.perf_counter() - started)
 
 
-def one(assignment: Assignment, path: Path) -> Result:
+def one(assignment: Assignment, path: Path, yardsticks: Yardsticks | None = None) -> Result:
     """Grade the submission at `path`: a folder, a file or an archive.
 
     Whatever goes wrong is the result of this submission alone; only an assignment that cannot be
-    used is raised.
+    used is raised. `yardsticks` are those that other submissions were graded with.
     """
+    graded = partial(grade.submit, assignment, jobs=1, yardsticks=yardsticks)
     try:
         if path.is_file() and path.name.lower().endswith(archive.SUFFIXES):
             with tempfile.TemporaryDirectory(prefix="grade-unpacked-") as folder:
                 archive.unpack(path, Path(folder))
-                return grade.submit(
-                    assignment, kernel_folder(Path(folder), assignment.name), jobs=1
-                )
-        return grade.submit(assignment, path, jobs=1)
+                return graded(kernel_folder(Path(folder), assignment.name))
+        return graded(path)
     except RefusedError as error:
         return grade.refused(assignment, error)
     except AssignmentError:

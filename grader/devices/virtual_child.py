@@ -5,6 +5,7 @@ Runs in a sandboxed process that knows nothing of what is expected.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import time
@@ -115,6 +116,14 @@ def use_cache(root: str) -> bool:
     """Read native code below `root` from now on; False where the engine's runtime is not there."""
     os.environ["GRADE_CACHE"] = root
     return all(native.find(key) is not None for key in native.runtime_keys())
+
+
+def prime(root: str) -> None:
+    """Load the engine's runtime and LLVM, before children are forked; never an error."""
+    with contextlib.suppress(Exception):
+        if use_cache(root):
+            probe()
+            native.take_fresh()
 
 
 def made() -> tuple[dict[str, Any], list[bytes]]:

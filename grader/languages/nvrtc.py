@@ -34,6 +34,7 @@ class Compilation:
     lowered: Mapping[str, str]
 
 
+@functools.cache
 def version() -> str:
     """The wheel's version, such as "13.5.37": it decides the code that is generated."""
     return importlib.metadata.version(WHEEL)

@@ -195,12 +195,10 @@ def _call(
 
 def _keep(built: Built, keys: Sequence[str], objects: Sequence[bytes]) -> None:
     """Keep the native code a child made, under the keys of the PTX it was given and no others."""
-    import hashlib
-
     from grader.vgpu import native
 
     allowed = {
-        native.key(hashlib.sha256(variant.ptx.encode()).hexdigest(), entry, shadow)
+        native.key(native.digest(variant.ptx), entry, shadow)
         for variant in (built.artefact.variants if built.artefact else ())
         for entry in variant.entries.values()
         for shadow in (False, True)

@@ -83,7 +83,8 @@ class Forked:
 class Warm:
     """A context in which `call(..., warm=...)` forks instead of starting an interpreter.
 
-    `preload` are modules to import once; `read` is what any of its children may need to read.
+    `preload` are modules to import once, `module:function:argument` also calls; `read` is what any
+    of its children may need to read.
     Safe to use from several threads.
     """
 

@@ -26,12 +26,19 @@ ENDED = struct.Struct("<id")  # exit status (negative: a signal) and CPU seconds
 
 
 def launch() -> None:
-    """Entry of a freshly started interpreter: control descriptor, then modules to import."""
+    """Entry of a freshly started interpreter: control descriptor, then modules to import.
+
+    `module:function:argument` also calls the function with that text.
+    """
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     try:
-        for module in sys.argv[2:]:
-            importlib.import_module(module)
+        for word in sys.argv[2:]:
+            name, _, call = word.partition(":")
+            function, _, argument = call.partition(":")
+            module = importlib.import_module(name)
+            if function:
+                getattr(module, function)(argument)
     except Exception as error:
         control.send(f"{type(error).__name__}: {error}"[:4096].encode())
         return

@@ -139,7 +139,7 @@ class Memory:
             storage.track_writes()
         if not defined:
             storage.undefined()
-            data[:] = POISON[np.arange(data.size) % 4]
+            _poison(data)
         self.buffers.append(storage)
         return Pointer(storage, array.dtype, array.shape)
 
@@ -177,12 +177,24 @@ class Memory:
         if marks is None:
             return np.zeros(pointer.shape, bool)
         count = int(np.prod(pointer.shape, dtype=np.int64))
-        whole = marks[: pointer.storage.data.size].reshape(count, pointer.dtype.itemsize)
-        return whole.all(axis=1).reshape(pointer.shape)
+        marks = marks[: pointer.storage.data.size]
+        width = pointer.dtype.itemsize
+        if width in WORDS:  # every mark is 0 or 1: a whole element is one word of ones
+            ones = np.frombuffer(b"\1" * width, WORDS[width])
+            return np.asarray(marks.view(WORDS[width]) == ones).reshape(pointer.shape)
+        return marks.reshape(count, width).all(axis=1).reshape(pointer.shape)
 
     def free(self, pointer: Pointer) -> None:
         """Free the buffer: a later access is a fault."""
         pointer.storage.record.flags |= IS_FREED
 
 
+WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 POISON = np.array([0xFF, 0xFF, 0xFF, 0x7F], np.uint8)
+
+
+def _poison(data: Bytes) -> None:
+    """Fill with POISON over and over; `data` is aligned."""
+    whole = data.size // 4 * 4
+    data[:whole].view(np.uint32)[:] = POISON.view(np.uint32)
+    data[whole:] = POISON[: data.size - whole]

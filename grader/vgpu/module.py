@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import math
 from dataclasses import dataclass
 
@@ -35,7 +34,7 @@ class Module:
     @classmethod
     def from_ptx(cls, text: str) -> Module:
         """Parse PTX text. Raises PtxError with the line of the text."""
-        return cls(parse(text), hashlib.sha256(text.encode()).hexdigest())
+        return cls(parse(text), native.digest(text))
 
     @property
     def kernels(self) -> tuple[str, ...]:

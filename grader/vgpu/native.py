@@ -10,6 +10,7 @@ import ctypes
 import functools
 import hashlib
 import platform
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -91,8 +92,36 @@ def translator() -> str:
     return host() + source_digest((".py", ".h"))
 
 
+_LINES = re.compile(
+    r"^[ \t]*\.loc[ \t]+[\d \t]+(?:,[ \t]*function_name[ \t]+[\w$]+(?:[ \t]*\+[ \t]*\d+)?"
+    r",[ \t]*inlined_at[ \t]+[\d \t]+)?\n"
+    r'|^[ \t]*\.file[ \t]+\d+[ \t]+"[^"\n]*"\n',
+    re.MULTILINE,
+)
+_SECTIONS = re.compile(
+    r"^[ \t]*\.section[ \t]+\.debug_\w+[ \t]*\n?[ \t]*\{\n[\w$+\-.,: \t\n]*\}[ \t]*\n",
+    re.MULTILINE,
+)
+"""What PTX says of its source in whole lines of their own; anything odd stays in the text."""
+
+
+def code_only(ptx: str) -> str:
+    """PTX without lines, files and debug sections: what is left decides the native code.
+
+    Where names and comments alone differ, two students' kernels are one. Debug sections stay
+    beside local memory: they say where each array in it lies.
+    """
+    left = _LINES.sub("", ptx)
+    return left if ".local" in left else _SECTIONS.sub("", left)
+
+
+def digest(ptx: str) -> str:
+    """SHA-256 of what decides the native code of a PTX text."""
+    return hashlib.sha256(code_only(ptx).encode()).hexdigest()
+
+
 def key(digest: str, kernel: str, shadow: bool) -> str:
-    """Under which the native code of a kernel is kept; `digest` is the SHA-256 of its PTX text."""
+    """Under which the native code of a kernel is kept; `digest` is that of its PTX."""
     return hashlib.sha256(f"{translator()} {digest} {kernel} {shadow}".encode()).hexdigest()
 
 
