@@ -5,9 +5,9 @@
 A class is made from the known submissions of assignment3, good and bad, each renamed so that no
 build is found in the cache, and hostile ones between them; what is graded is compared with what
 must come out. Counted are the CPU seconds of the parent and of every child, so that the rate per
-core does not depend on what else the machine does; the wall-clock rate stands beside it. Submissions that ran
-into a time limit are not counted, nor is their time. The class page and everybody's report are
-written once at the end and timed apart (`pages_ms`).
+core does not depend on what else the machine does; the wall-clock rate stands beside it.
+Submissions that ran into a time limit are not counted, nor is their time. The class page and
+everybody's report are written once at the end and timed apart (`pages_ms`).
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ def main() -> int:
         "count": counted, "timed_out": len(slow), "jobs": asked.jobs, "cpu_seconds": round(cpu, 2),
         "per_second_per_core": round(counted / cpu, 2),
         "per_second_wall": round(counted / wall, 2),
-        "pages_ms": round(1e3 * pages.cpu / summary.graded, 1), "parent_ms": round(1e3 * parent / counted, 1),
+        "pages_ms": round(1e3 * pages.cpu / summary.graded, 1),
+        "parent_ms": round(1e3 * parent / counted, 1),
         "children_ms": {job: round(1e3 * seconds / counted, 1)
                         for job, seconds in children.seconds.items()},
         "wrong": wrong, "machine": platform.processor() or platform.machine(),
