@@ -266,6 +266,10 @@ class Findings:
         self.add("trap", site, f"the host program died: {what}{at}",
                  advice="This is host code; a debugger shows it as well.")  # fmt: skip
 
+    def asserted(self, site: Site, text: str) -> None:
+        """An `assert` of the host ended the program."""
+        self.add("assertion", site, f"the host's assertion failed: {text}")
+
     def at_end(self, memory: DeviceMemory, *, clean: bool) -> None:
         """Refused launches nobody asked about, partial copies, leaks."""
         for key in self.unseen:

@@ -164,6 +164,10 @@ class _Session:
             file = rest[name_size : name_size + file_size].decode(errors="replace")
             numbers = list(struct.unpack_from(f"<{count}Q", rest, name_size + file_size))
             site = Site(file.removeprefix("./"), line)
+            if name == "asserted":
+                self.ended = "died"
+                self.device.findings.asserted(site, payload.decode(errors="replace"))
+                return
             if name in ("died", "aborted"):
                 self._died(name, numbers)
                 return

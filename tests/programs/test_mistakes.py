@@ -190,6 +190,22 @@ int main() {
 )
 
 
+def test_a_failed_assertion_of_the_host_is_named() -> None:
+    text = """#include <cassert>
+int main(int argc, char**) {
+  int* d;
+  cudaMalloc(&d, 4);
+  assert(argc > 5 && "too few");
+  cudaFree(d);
+}
+"""
+    found = outcome(text)
+    (fault,) = found.answer.faults
+    assert (fault.kind, fault.line) == ("assertion", 5)
+    assert fault.message == 'the host\'s assertion failed: argc > 5 && "too few"'
+    assert "Assertion `argc > 5" in found.stderr
+
+
 def test_what_no_header_says_ends_the_run() -> None:
     found = outcome(FORGES)
     assert found.answer.ended == "odd"
