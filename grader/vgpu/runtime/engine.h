@@ -47,7 +47,7 @@ enum Ended { FINISHED, ENDED_TRAP, ENDED_ASSERTION, ENDED_FUEL, ENDED_DEADLOCK, 
 
 /* One memory access of a thread, for the race check: who, when (its warp's clock), where. */
 typedef struct { u32 thread, clock, site; } Stamp;
-typedef struct Reader { Stamp at; struct Reader *next; } Reader;
+typedef struct Reader { Stamp at; u32 met, pad; struct Reader *next; } Reader; /* met: see race_access */
 typedef struct { Stamp write, atomic, read; u32 flags, serial, pad; Reader *more; } Cell;
 enum CellFlag { HAS_WRITE = 1, HAS_READ = 2, HAS_ATOMIC = 4, WRITE_VOLATILE = 16, READ_VOLATILE = 32,
                 IN_FLIGHT = 64 };
@@ -115,7 +115,7 @@ typedef struct Warp {
   u32 (*shared_lane_vc)[LANES];
   u32 *gvc, *fence_gvc, *pending_gvc;  /* [total warps] or null */
   u32 *fence_block;           /* [nwarps]: what a fence for the block alone published */
-  u32 fenced, pad1;
+  u32 fenced, fence_is_new;
   struct Async *async;       /* copies in flight */
   u32 async_count, async_capacity;
   u32 groups[LANES];

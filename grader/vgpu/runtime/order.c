@@ -127,7 +127,31 @@ static void warps_joined(Block *B, Barrier *b, int shared) {
   free(now);
 }
 
+/* What any thread fenced before the barrier is fenced for all of them behind it: a flag that one
+   thread sets then publishes the writes of the others too. */
+static void fences_joined(Block *B, Barrier *b) {
+  u32 n = B->nwarps, total = B->warps[0]->launch->total_warps, is_new = 0, *far = 0, *near = 0;
+  for (u32 j = 0; j < n; j++)
+    if (b->mask[j]) is_new |= B->warps[j]->fence_is_new;
+  if (!is_new) return;
+  for (u32 j = 0; j < n; j++) {
+    if (!b->mask[j]) continue;
+    join(&far, B->warps[j]->fence_gvc, total);
+    join(&near, B->warps[j]->fence_block, n);
+  }
+  for (u32 j = 0; j < n; j++) {
+    if (!b->mask[j]) continue;
+    Warp *w = B->warps[j];
+    join(&w->fence_gvc, far, total);
+    join(&w->fence_block, near, n);
+    w->fenced |= far != 0;
+    w->fence_is_new = 0;
+  }
+  free(far), free(near);
+}
+
 static void barrier_joined(Block *B, Barrier *b) {
+  if (!(b->flags & NOT_GLOBAL)) fences_joined(B, b);
   u32 n = B->nwarps, total = B->warps[0]->launch->total_warps, *far = 0;
   int apart = (b->flags & (NOT_GLOBAL | NOT_SHARED)) != 0;
   for (u32 j = 0; j < n; j++)
@@ -178,6 +202,7 @@ void rt_fence(Warp *w, u32 mask, u32 site) {
   free(w->fence_block);
   w->fence_block = copied(w->vc, w->nwarps);
   w->fence_block[w->warpid] = w->clock;
+  w->fence_is_new = 1;
   w->clock++;
   if (w->pending_gvc) {
     absorb(w, w->pending_gvc);

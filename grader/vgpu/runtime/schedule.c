@@ -257,7 +257,7 @@ static Warp *warp_new(Launch *L, Block *B, u32 k, Warp *w) {
   w->live = w->first_live;
   w->waiting = w->wait_barrier = w->wait_sync = w->rotate = w->forced = w->next = 0;
   w->budget = L->quantum;
-  w->clock = 1, w->fenced = 0;
+  w->clock = 1, w->fenced = w->fence_is_new = 0;
   w->async_count = 0;
   memset(w->origin_site, 0, sizeof w->origin_site);
   memset(w->groups, 0, sizeof w->groups);

@@ -109,12 +109,12 @@ static void atomic_checks(Launch *L, const Cell *c, u32 thread, u32 site) {
   L->checked_reads[load] = 1;
 }
 
-static void against(Warp *w, u32 lane, u32 site, u32 access, u32 strong, const Place *P, u64 a,
+static int against(Warp *w, u32 lane, u32 site, u32 access, u32 strong, const Place *P, u64 a,
                     u32 size, Stamp other, u32 other_access, int other_strong, int same_value,
                     int same_instruction) {
   enum Relation r = relation(w, lane, other, P->space);
-  if (r == ORDERED) return;
-  if (access == ATOMIC && other_access == ATOMIC) return;
+  if (r == ORDERED) return 0;
+  if (access == ATOMIC && other_access == ATOMIC) return 0;
   u32 severity = r == SAME_WARP ? WARNING : ERROR;
   int both_write = access != READ && other_access != READ;
   if (same_instruction && both_write && !same_value) severity = ERROR;
@@ -124,10 +124,11 @@ static void against(Warp *w, u32 lane, u32 site, u32 access, u32 strong, const P
     if (!weak_read) severity = NOTE;
   } else if (strong && other_strong && w->launch->nsync && sync_at(w->launch, a, 0)) {
     /* Volatile accesses to a flag that is set behind a fence: a protocol, not a slip. */
-    return;
+    return 0;
   }
   race(w, lane, site, access, P, a, size, severity, other, other_access,
        (u32)(r | (same_value ? 16 : 0)));
+  return 1;
 }
 
 static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, const Place *P, u64 a,
@@ -171,15 +172,15 @@ static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, cons
     if (access == READ) {
       if (c->flags & HAS_READ && c->read.thread != now.thread &&
           relation(w, lane, c->read, P->space) != ORDERED) {
-        /* Keep one reader per warp beside the first. */
+        /* Keep one reader per warp beside the first, as far as a short look back finds it. */
         Reader *r = c->more;
-        while (r && r->at.thread / LANES != now.thread / LANES) r = r->next;
-        if (r) {
-          r->at = now;
-        } else {
+        u32 back = 0;
+        while (r && back++ < 64 && r->at.thread / LANES != now.thread / LANES) r = r->next;
+        if (!r || r->at.thread / LANES != now.thread / LANES) {
           r = arena(L, sizeof *r);
-          r->at = now, r->next = c->more, c->more = r;
+          r->next = c->more, c->more = r;
         }
+        r->at = now, r->met = 0;
       } else {
         c->read = now;
         c->flags = (c->flags & ~(u32)READ_VOLATILE) | HAS_READ | (strong ? READ_VOLATILE : 0);
@@ -190,9 +191,12 @@ static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, cons
       int read_strong = (c->flags & READ_VOLATILE) != 0;
       if (c->read.thread != now.thread)
         against(w, lane, site, access, strong, P, a, size, c->read, READ, read_strong, 0, 0);
+      /* Many atomics meet many readers: each reader once by each instruction. */
+      u32 here = access == ATOMIC ? now.site + 1 : 0;
       for (Reader *r = c->more; r; r = r->next)
-        if (r->at.thread != now.thread)
-          against(w, lane, site, access, strong, P, a, size, r->at, READ, read_strong, 0, 0);
+        if (r->at.thread != now.thread && (!here || r->met != here) &&
+            against(w, lane, site, access, strong, P, a, size, r->at, READ, read_strong, 0, 0))
+          r->met = here;
     }
     if (access == ATOMIC) {
       c->atomic = now;
