@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-from grader.result import CaseResult, Diagnostic, Fault, Mismatch, Score, Severity, Verdict
-from grader.verdict import VERDICT_OF_FAULT, telling
+from grader.pattern_advice import of_pattern
+from grader.report import findings
+from grader.result import CaseResult, Diagnostic, Fault, Mismatch, Score, Verdict
+from grader.verdict import telling
 
 FAULT_ADVICE: dict[str, str] = {
     "out_of_bounds": "Check the index against the size of the buffer before the access.",
@@ -23,8 +25,20 @@ FAULT_ADVICE: dict[str, str] = {
     "and the stride.",
     "trap": "Remove the trap, or the condition that leads to it.",
     "assertion": "The assertion's condition is false here: mend what it checks.",
-    "bad_launch": "Choose a block that a GPU can run.",
+    "bad_launch": "Choose a grid and block that a GPU can run, and check cudaGetLastError() after "
+    "the launch.",
+    "bad_copy": "Sizes are in bytes; the destination comes first, and the direction must fit both.",
+    "use_after_free": "Free the memory after the last kernel or copy that uses it.",
+    "leak": "Free what was allocated after its last use.",
+    "host_pointer": "Kernels take device pointers, host code takes host pointers: copy between.",
+    "unsynchronised_read": "Wait for the work before its result is read: cudaDeviceSynchronize().",
 }
+
+WILD = 1 << 27
+"""No buffer of a case has this many elements: such an index is an overflow or garbage."""
+
+UNUSED = " is never used in "
+"""What a lint says of any parameter; a pattern in the numbers says more."""
 
 
 def next_step(
@@ -32,33 +46,82 @@ def next_step(
     cases: tuple[CaseResult, ...] = (),
     diagnostics: tuple[Diagnostic, ...] = (),
     source: str = "",
+    language: str | None = None,
 ) -> str:
     """What the student does next, in a sentence or two; empty for an accepted kernel."""
     if verdict is Verdict.ACCEPTED:
         return ""
     if verdict is Verdict.BUILD_FAILED:
         return _build(diagnostics)
+    finding = findings.leading(verdict, cases)
+    if finding is not None:
+        return of_fault(finding.fault, source, language)
     case = telling(verdict, cases)
     if case is None:
         return ""
-    leading = [f for case in cases for f in case.faults if _leads(f, verdict)]
-    # An empty buffer shows that there is no guard, but a full one shows which element is too far.
-    full = next((f for f in leading if (f.extent or 0) >= 32), None)
-    fault = full or next((f for f in leading if f.extent != 0), next(iter(leading), None))
-    if fault is not None:
-        return of_fault(fault, source)
     if verdict is Verdict.TIMED_OUT:
-        return (
-            "Look for a loop whose condition never becomes false, or a wait for something that "
-            "no thread does."
-        )
+        return _endless(case, source)
     if case.mismatch is not None:
-        return of_mismatch(case.mismatch, case)
+        return of_mismatch(case.mismatch, case, language)
     return ""
 
 
-def _leads(fault: Fault, verdict: Verdict) -> bool:
-    return fault.severity is Severity.ERROR and VERDICT_OF_FAULT[fault.kind] is verdict
+def reason(verdict: Verdict, cases: tuple[CaseResult, ...]) -> str:
+    """Why the result has its verdict, in a sentence: what leads, and in which case."""
+    if verdict is Verdict.ACCEPTED:
+        return "every case is right, and no access was wrong"
+    finding = findings.leading(verdict, cases)
+    if finding is not None:
+        case = next(case for case in cases if case.name == finding.cases[0])
+        where = f"line {finding.fault.line}: " if finding.fault.line else ""
+        order = f"; {case.reason}" if finding.fault.kind == "race" and case.reason else ""
+        return f"case {case.name}: {where}{finding.fault.message}{order}"
+    told = telling(verdict, cases)
+    if told is None:
+        return "this assignment shows the verdict and the points only"
+    if told.mismatch is not None and verdict is Verdict.WRONG_ANSWER:
+        return f"case {told.name}: {told.mismatch.message}"
+    return f"case {told.name}: {told.reason or verdict.value.replace('_', ' ')}"
+
+
+def of_build(diagnostics: tuple[Diagnostic, ...], compilers: str) -> str:
+    """Why it does not build: the first error, and how many there are."""
+    errors = [d for d in diagnostics if d.severity == "error"]
+    if not errors:
+        return f"{compilers}: no error was named"
+    first = errors[0]
+    where = f"{first.file}:{first.line}: " if first.line else f"{first.file}: "
+    more = len(errors) - 1
+    rest = f" (and {more} more error{'s' * (more != 1)})" if more else ""
+    return f"{where}{first.message.splitlines()[0] if first.message else compilers}{rest}"
+
+
+def _endless(case: CaseResult, source: str) -> str:
+    """The loop around the line that executed most, where the source shows one."""
+    busy = findings.telling_line(case)
+    rows = source.splitlines()
+    if busy is not None and 1 <= busy.line <= len(rows):
+        depth = _indent(rows[busy.line - 1])
+        for number in range(busy.line, 0, -1):
+            row = rows[number - 1]
+            inside = number == busy.line or _indent(row) < depth
+            if inside and re.search(r"\b(?:for|while)\b", _code(row)):
+                return (
+                    f"The loop on line {number} does not end: nothing that its condition reads "
+                    "changes from round to round. A step of 0, or a wait for another thread?"
+                )
+    return (
+        "Look for a loop whose condition never becomes false, or a wait for something that "
+        "no thread does."
+    )
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip()) if row.strip() else 1 << 30
+
+
+def _code(row: str) -> str:
+    return re.sub(r"//.*|#\s.*", "", row)
 
 
 def faster(score: Score) -> str:
@@ -69,78 +132,140 @@ def faster(score: Score) -> str:
     return ""
 
 
-def of_fault(fault: Fault, source: str = "") -> str:
+def of_fault(fault: Fault, source: str = "", language: str | None = None) -> str:
     """What to do about one fault: its own advice, or that of its kind seen with its line."""
+    if fault.kind == "race" and language != "triton":
+        return _race(fault, source, language) or fault.advice or FAULT_ADVICE["race"]
+    if fault.kind == "unwritten" and ": " in fault.message:
+        pattern = of_pattern(fault.message.rpartition(": ")[2], language)
+        if pattern and not fault.advice:
+            return pattern
     if fault.advice:
         return fault.advice
     if fault.kind == "out_of_bounds":
-        return _bounds(fault, source)
-    if fault.kind == "race":
-        return _race(fault)
+        return _bounds(fault, source, language)
+    rows = source.splitlines()
+    if fault.kind == "trap" and fault.line and "assert" in "".join(rows[fault.line - 1 :][:1]):
+        return FAULT_ADVICE["assertion"]  # an assertion whose message the compiler dropped
     return FAULT_ADVICE[fault.kind]
 
 
-def _bounds(fault: Fault, source: str) -> str:
+def _bounds(fault: Fault, source: str, language: str | None) -> str:
     """The usual causes of an access outside: no guard, a guard that lets one too many through."""
+    if language == "triton":
+        return "Compare the offsets of this access with the number of elements in its `mask=`."
     lines = source.splitlines()
+    if fault.index is not None and abs(fault.index) >= WILD:
+        return (
+            f"An index of {fault.index:,} is a product that did not fit in 32 bits: widen an "
+            "operand before it is multiplied, as in (size_t)row * columns."
+        )
     if fault.line is None or not 1 <= fault.line <= len(lines):
         return FAULT_ADVICE["out_of_bounds"]
-    before = [re.sub(r"//.*", "", line) for line in lines[: fault.line]]
-    guards = [
-        (number, line.strip())
-        for number, line in enumerate(before, start=1)
-        if re.search(r"\b(if|for|while)\b.*[<>]", line)
-    ]
-    near = guards[-1] if guards else None
     if fault.index is not None and fault.index < 0:
         return (
             f"The index is negative here ({fault.index}): guard the low end too, or start one "
             "element later."
         )
+    guards = [
+        (number, _code(line).strip())
+        for number, line in enumerate(lines[: fault.line], start=1)
+        if re.search(r"\b(if|for|while)\b.*[<>]", _code(line))
+    ]
+    near = guards[-1] if guards else None
+    used = _subscripts(fault, _code(lines[fault.line - 1]))
+    name = f"`{used[0]}`" if len(used) == 1 else "the index that is used here"
     if near is None:
         return (
-            "No condition guards this access: compare the index with the number of elements, "
-            "as in if (i < N)."
+            f"No condition guards this access: compare {name} with the number of elements, as in "
+            f"if ({used[0] if len(used) == 1 and used[0].isidentifier() else 'i'} < N)."
         )
     number, text = near
-    if "<=" in text and fault.extent is not None and fault.index == fault.extent:
+    if "<=" in text and _just_past(fault):
         return (
             f"The condition on line {number} lets one too many through: the last element is "
-            f"{fault.extent - 1}, so use < instead of <=."
+            f"{(fault.extent or 1) - 1}, so use < instead of <=."
         )
+    if re.search(r">(?!=)[^;]*\breturn\b", text) and _just_past(fault):
+        return (
+            f"The condition on line {number} lets one too many through: {fault.index} is not an "
+            "element any more, so return with >= instead of >."
+        )
+    shown = f" (`{text.rstrip(' {')}`)" if len(text) <= 50 else ""
     return (
-        f"The condition on line {number} does not stop this access: compare the index that is "
-        "used here with the number of elements of the buffer."
+        f"The condition on line {number}{shown} does not stop this access: compare {name} with "
+        f"the number of elements of {fault.buffer or 'the buffer'}."
     )
 
 
-def _race(fault: Fault) -> str:
-    """A barrier between two lines of a block; an atomic where one line or many blocks race."""
-    other = fault.other
+def _just_past(fault: Fault) -> bool:
+    """Whether the access is to the element after the last one."""
+    return fault.index is not None and fault.index == fault.extent
+
+
+def _subscripts(fault: Fault, line: str) -> list[str]:
+    """What is between brackets on the line: of the buffer where it has its name there, else all."""
+    found: list[tuple[str, str]] = re.findall(r"(\w+)\s*\[([^\[\]]+)\]", line)
+    named = [inner.strip() for name, inner in found if name == fault.buffer]
+    return list(dict.fromkeys(named or [inner.strip() for _, inner in found]))
+
+
+BARRIERS = {
+    "cuda-c": "__syncthreads()",
+    "metal": "threadgroup_barrier(mem_flags::mem_threadgroup)",
+}
+
+
+def _race(fault: Fault, source: str, language: str | None) -> str | None:
+    """A barrier between two lines of a block or two rounds of a loop; an owner or an atomic
+    operation where several threads change one element."""
+    other, lines = fault.other, source.splitlines()
     if other is None or other.line is None or fault.line is None:
-        return FAULT_ADVICE["race"]
+        return None
+    line = _code(lines[fault.line - 1]) if fault.line <= len(lines) else ""
+    barrier = BARRIERS.get(language or "", "a barrier")
+    name = fault.buffer or "it"
     if other.line == fault.line:
+        both_write = fault.access == other.access == "write"
+        adds = re.search(r"[-+*|&^]=|\+\+|--", line) is not None
+        if fault.space == "shared" and not both_write and len(_subscripts(fault, line)) > 1:
+            return (
+                f"Line {fault.line} reads an element of {name} that another thread writes there: "
+                f"put {barrier} at the end of every round, where all threads reach it."
+            )
+        fixed = all(inner.isdigit() for inner in _subscripts(fault, line))
+        if fixed or (adds and not both_write):
+            return (
+                f"Several threads change the same element of {name} on line {fault.line}: use an "
+                "atomic operation, or give each thread an element of its own and combine them "
+                "afterwards."
+            )
         return (
-            f"Several threads change {fault.buffer} on line {fault.line} at once: use an atomic "
-            "operation, or give each thread an element of its own and combine them afterwards."
+            f"Several threads handle the same element of {name} on line {fault.line}: check the "
+            "index, the guard of every dimension and the stride, so that each element has one "
+            "owner."
         )
+    if fault.advice and language == "metal":
+        return None
     if fault.space == "shared":
         return (
-            f"Put a barrier that all threads reach between what lines "
-            f"{min(fault.line, other.line)} and {max(fault.line, other.line)} do to {fault.buffer}."
+            f"Put {barrier}, which all threads must reach, between what lines "
+            f"{min(fault.line, other.line)} and {max(fault.line, other.line)} do to {name}."
         )
     return (
-        f"Lines {fault.line} and {other.line} touch {fault.buffer} in no order: use atomic "
-        "operations, or a second launch where blocks need each other's results."
+        f"Lines {min(fault.line, other.line)} and {max(fault.line, other.line)} touch {name} in no "
+        "order: use atomic operations, or a second launch where blocks need each other's results."
     )
 
 
-def of_mismatch(mismatch: Mismatch, case: CaseResult) -> str:
-    """What to do about a wrong number, from the pattern the wrong elements make."""
-    if mismatch.advice:
+def of_mismatch(mismatch: Mismatch, case: CaseResult, language: str | None = None) -> str:
+    """What to do about a wrong number: from the pattern the wrong elements make, from what the
+    source shows (the mismatch's own advice), or by following one element."""
+    pattern = of_pattern(mismatch.pattern, language) if mismatch.pattern else None
+    if mismatch.advice and not (pattern and UNUSED in mismatch.advice):
         return mismatch.advice
-    if mismatch.pattern:
-        return f"The pattern is a hint: {mismatch.pattern}."
+    if pattern:
+        return pattern
     sizes = ", ".join(f"{name} = {value}" for name, value in case.sizes.items())
     place = "][".join(map(str, mismatch.index))
     where = f" with {sizes}" if sizes else ""

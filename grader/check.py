@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from grader import patterns
 from grader.assignment_schema import Tolerance
 from grader.result import Fault, Mismatch, Severity
 
@@ -93,10 +94,15 @@ def compare(
     want, got = _shown(expected.reshape(-1)[flat]), _shown(actual.reshape(-1)[flat])
     pattern = None
     if wrong.size <= _MOST_FOR_PATTERNS:
-        pattern = _values_pattern(
-            actual, expected, wrong, tolerance=tolerance, scale=scale, inputs=inputs
+        pattern = (
+            patterns.values(actual, expected, wrong, inputs, block)
+            or _values_pattern(
+                actual, expected, wrong, tolerance=tolerance, scale=scale, inputs=inputs
+            )
+            or _places_pattern(wrong, block)
+            or patterns.places(wrong, inputs, block)
+            or patterns.same_difference(actual, expected, wrong)
         )
-        pattern = pattern or _places_pattern(wrong, block)
     message = f"{place} should be {want}, found {got}; {_of(count, wrong.size)} wrong"
     return Mismatch(
         output=name, index=index, expected=want, actual=got, wrong=count, total=wrong.size,
@@ -117,10 +123,10 @@ def unwritten(name: str, written: np.ndarray, block: int | None = None) -> Fault
         message = f"no element of {name} was written"
         advice = "Check that the kernel stores its result, and for which threads."
     else:
-        pattern = _places_pattern(missing, block)
+        pattern = _places_pattern(missing, block) or patterns.places(missing, {}, block)
         message = f"{place} was never written; {_of(count, missing.size)} missing"
         message += f": {pattern}" if pattern else ""
-        advice = "Every element needs a thread: check the global index, the guard and the stride."
+        advice = None  # it depends on the pattern and the language: `advice` has it
     return Fault(
         kind="unwritten", severity=Severity.ERROR, access="write", space="global", buffer=name,
         index=first, extent=missing.size, count=count, message=message, advice=advice,
@@ -229,7 +235,7 @@ def _precision_pattern(
     size = np.abs(expected) if scale is None else scale
     with np.errstate(all="ignore"):
         error = (np.abs(actual.astype(np.float64) - expected) / size)[finite & (size > 0)]
-    if error.size < 4:
+    if error.size < 4 or np.any(actual[finite & (size == 0)] != 0):
         return None
     largest = float(error.max())
     if largest < 2.0**-9:
@@ -283,5 +289,7 @@ def _rows_and_columns(wrong: np.ndarray) -> str | None:
     if names.size == 1:
         return f"only the last {kind}" if names[0] == size - 1 else f"only {kind} {names[0]}"
     if names[-1] == size - 1 and names[-1] - names[0] + 1 == names.size:
+        if names[0] == 1:
+            return f"only the first {kind} is right"
         return f"only the {kind}s from {names[0]} on"
     return None

@@ -195,8 +195,10 @@ def _grade(
         graded=graded,
         shown=shown,
         artefact=None if small else artefact,
-        reason=_reason(found, shown),
-        next_step=advice.next_step(found, shown, source=source.text or ""),
+        reason=advice.reason(found, shown),
+        next_step=advice.next_step(
+            found, shown, source=source.text or "", language=source.language
+        ),
     )
 
 
@@ -419,28 +421,13 @@ def _line_of(name: str, text: str) -> int | None:
 
 def _build_failed(result: Callable[..., Result], builds: tuple[Build, ...]) -> Result:
     diagnostics = tuple(d for build in builds for d in build.diagnostics)
-    errors = sum(d.severity == "error" for d in diagnostics)
     compilers = " and ".join(dict.fromkeys(build.compiler for build in builds if not build.ok))
     return result(
         Verdict.BUILD_FAILED,
         builds=builds,
-        reason=f"{compilers}: {errors} error{'s' * (errors != 1)}",
+        reason=advice.of_build(diagnostics, compilers),
         next_step=advice.next_step(Verdict.BUILD_FAILED, diagnostics=diagnostics),
     )
-
-
-def _reason(found: Verdict, graded: Sequence[CaseResult]) -> str:
-    if found is Verdict.ACCEPTED:
-        return "every case is right, and no access was wrong"
-    case = verdict.telling(found, graded)
-    if case is None:
-        return "this assignment shows the verdict and the points only"
-    if case.reason:
-        return f"case {case.name}: {case.reason}"
-    if case.mismatch is not None and found is Verdict.WRONG_ANSWER:
-        return f"case {case.name}: {case.mismatch.message}"
-    fault = next((f for f in case.faults if f.severity is Severity.ERROR), None)
-    return f"case {case.name}: {fault.message if fault else found.value.replace('_', ' ')}"
 
 
 def _elsewhere(language: str) -> str:

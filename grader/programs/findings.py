@@ -205,7 +205,8 @@ class Findings:
     def launch_refused(self, site: Site, message: str, status: int, advice: str) -> None:
         key = self.add(
             "bad_launch", site, f"CUDA refuses this launch ({E.name(status)}): {message}",
-            advice=advice or "The kernel did not run.",
+            advice=advice or "The kernel did not run: return before the launch when there is "
+            "nothing to do, and check cudaGetLastError() after every launch.",
         )  # fmt: skip
         self.unseen.append(key)
 
@@ -235,7 +236,7 @@ class Findings:
                 self.found[key]["count"] = max(self.found[key]["count"], fault.count)
                 continue
             if len(self.found) < MOST:
-                record["advice"] = f"Kernel {kernel}, launched in line {site.line}."
+                record["message"] += f" (kernel {kernel}, launched at line {site.line})"
                 self.found[key] = record
             if fault.space == "shared" and fault.kind == "out_of_bounds" and not fault.extent:
                 self.add(

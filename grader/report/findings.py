@@ -27,13 +27,18 @@ class Finding(Record):
 
 
 def findings(result: Result) -> tuple[Finding, ...]:
+    """The faults of a result, as `of_cases` has them."""
+    return of_cases(result.cases)
+
+
+def of_cases(cases: tuple[CaseResult, ...]) -> tuple[Finding, ...]:
     """The faults of all cases, one per kind, severity, file, line and buffer; errors first.
 
     Warnings and notes follow; inside a severity the order is that of the verdict table, then of
     the source.
     """
     groups: dict[tuple[object, ...], list[tuple[CaseResult, Fault]]] = {}
-    for case in result.cases:
+    for case in cases:
         for fault in case.faults:
             key = (fault.kind, fault.severity, fault.file, fault.line, fault.buffer, fault.access)
             groups.setdefault(key, []).append((case, fault))
@@ -58,6 +63,9 @@ def _telling(members: list[tuple[CaseResult, Fault]]) -> Fault:
     """The fault that shows the mistake best: in a buffer with a warp's elements, else with any,
     and done by several lanes."""
     faults = [fault for _, fault in members]
+    shaped = [f for f in faults if f.kind == "unwritten" and ": " in f.message]
+    if shaped:  # what is missing has a shape, which an output that is wholly missing has not
+        return next((fault for fault in shaped if (fault.extent or 0) >= 32), shaped[0])
     full = [fault for fault in faults if (fault.extent or 0) >= 32]
     if full:
         return next((fault for fault in full if fault.count >= 8), full[0])
@@ -77,7 +85,12 @@ def _order(finding: Finding) -> tuple[int, int, str, int]:
 
 def leading_fault(result: Result) -> Finding | None:
     """The finding that the verdict rests on, or None where the verdict has another cause."""
-    return next((f for f in findings(result) if f.verdict is result.verdict), None)
+    return leading(result.verdict, result.cases)
+
+
+def leading(verdict: Verdict, cases: tuple[CaseResult, ...]) -> Finding | None:
+    """The finding that a verdict of these cases rests on."""
+    return next((f for f in of_cases(cases) if f.verdict is verdict), None)
 
 
 def leading_case(result: Result) -> CaseResult | None:

@@ -50,6 +50,7 @@ def render(result: Result) -> str:
         findings=found,
         errors=[d for d in diagnostics if d.severity == "error"],
         cut=_excerpt(result, place) if place is not None else None,
+        other=_other(result, leading.fault) if leading is not None else None,
         sources=[
             (file, code.rows(file, found, diagnostics, _lines(result)))
             for file in result.files
@@ -106,6 +107,15 @@ def _excerpt(result: Result, place: Fault | Diagnostic | LineMetrics) -> Excerpt
     if text is None or text.text is None or place.line is None:
         return None
     return excerpt(text.text, place.line, getattr(place, "column", None))
+
+
+def _other(result: Result, fault: Fault) -> Excerpt | None:
+    """The lines around the other half of a race, where that stands on another line."""
+    other = fault.other
+    text = source(result, other.file or fault.file) if other is not None else None
+    if other is None or other.line in (None, fault.line) or text is None or text.text is None:
+        return None
+    return excerpt(text.text, other.line or 0, None, around=1)
 
 
 def _widest(cases: tuple[CaseResult, ...]) -> CaseResult | None:

@@ -84,13 +84,19 @@ def _cause(result: Result) -> str:
 
 def _finding(result: Result, finding: Finding) -> str:
     text = escape(words.fault_text(finding.fault))
-    cut = _excerpt(result, finding.fault.file, finding.fault.line, finding.fault.column)
-    return "\n\n".join(filter(None, (text, cut)))
+    fault, other = finding.fault, finding.fault.other
+    parts = [text, _excerpt(result, fault.file, fault.line, fault.column)]
+    if other is not None and other.line is not None and other.line != fault.line:
+        parts.append(f"The other access, {escape(words.other(other))}:")
+        parts.append(_excerpt(result, other.file or fault.file, other.line, None, around=1))
+    return "\n\n".join(filter(None, parts))
 
 
-def _excerpt(result: Result, file: str | None, line: int | None, column: int | None) -> str:
+def _excerpt(
+    result: Result, file: str | None, line: int | None, column: int | None, around: int = 2
+) -> str:
     text = source(result, file)
-    cut = excerpt(text.text, line, column) if text and text.text and line else None
+    cut = excerpt(text.text, line, column, around) if text and text.text and line else None
     if cut is None:
         return ""
     rows = []

@@ -180,9 +180,11 @@ def _telling_line(out: Console, result: Result, case: CaseResult) -> None:
 def _finding(out: Console, result: Result, finding: Finding) -> None:
     fault = finding.fault
     lines(out, words.fault_text(fault))
-    if fault.other is not None and fault.other.line is not None and fault.other.line != fault.line:
-        lines(out, f"the other access: {words.place(fault.other.file, fault.other.line)}", indent=2)
     _source(out, result, fault.file, fault.line, fault.column)
+    other = fault.other
+    if other is not None and other.line is not None and other.line != fault.line:
+        lines(out, f"the other access, {words.other(other)}:", indent=2)
+        _source(out, result, other.file or fault.file, other.line, None, around=1)
     if fault.line is None:
         case = next(case for case in result.cases if case.name == finding.cases[0])
         _telling_line(out, result, case)
@@ -195,10 +197,15 @@ def _finding(out: Console, result: Result, finding: Finding) -> None:
 
 
 def _source(
-    out: Console, result: Result, file: str | None, line: int | None, column: int | None
+    out: Console,
+    result: Result,
+    file: str | None,
+    line: int | None,
+    column: int | None,
+    around: int = 2,
 ) -> None:
     text = source(result, file)
-    cut = excerpt(text.text, line, column) if text and text.text and line else None
+    cut = excerpt(text.text, line, column, around) if text and text.text and line else None
     if cut is None:
         return
     width = len(str(cut.lines[-1][0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from grader.result import CaseResult, Fault, Result, Score, Timing, Verdict
+from grader.result import CaseResult, Dim3, Fault, Place, Result, Score, Timing, Verdict
 from grader.verdict import VERDICT_OF_FAULT
 
 TITLES: dict[Verdict, str] = {
@@ -64,6 +64,19 @@ def fault_text(fault: Fault) -> str:
     """`vec_add.cu:12: read of A[1000] …`: the place and the message."""
     where = place(fault.file, fault.line)
     return f"{where}: {fault.message}" if where else fault.message
+
+
+def other(half: Place) -> str:
+    """The other half of a race: `read by block 0, thread 1 at line 23`."""
+    who = [f"block {_three(half.block)}"] if half.block else []
+    who += [f"thread {_three(half.thread)}"] if half.thread else []
+    by = f" by {', '.join(who)}" if who else ""
+    return f"{half.access}{by} at line {half.line}"
+
+
+def _three(place: Dim3) -> str:
+    """`7` for a place on the first axis only, else all three."""
+    return str(place[0]) if place[1:] == (0, 0) else str(place)
 
 
 def sizes(case: CaseResult) -> str:

@@ -36,6 +36,13 @@ def demangle(name: str) -> str:
     """The last name inside a mangled variable: `_ZZ3redE1s` is `s`."""
     if not name.startswith("_Z"):
         return re.sub(r"\$\d+$", "", name.removeprefix("$")) or name
+    if name.startswith("_ZZ"):
+        # A name inside a function ends it all: `E`, its length, itself, and a number among several.
+        for inner in re.finditer(r"E(\d+)", name):
+            end = inner.end() + int(inner.group(1))
+            part = name[inner.end() : end]
+            if re.fullmatch(r"[A-Za-z_]\w*", part) and re.fullmatch(r"(_\d+|__\d+_)?", name[end:]):
+                return part
     found = name
     at = 2
     while at < len(name):

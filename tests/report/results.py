@@ -14,6 +14,7 @@ from grader.result import (
     NoteEntry,
     Notes,
     OutputMap,
+    Place,
     ReferenceRun,
     Result,
     Score,
@@ -191,6 +192,43 @@ def out_of_bounds() -> Result:
     )
 
 
+def race() -> Result:
+    """Two lines of a block without a barrier between."""
+    fault = Fault(
+        kind="race",
+        severity=Severity.ERROR,
+        access="read",
+        space="shared",
+        buffer="s",
+        index=32,
+        extent=256,
+        file="vec_add.cu",
+        line=6,
+        column=12,
+        block=(0, 0, 0),
+        thread=(31, 0, 0),
+        other=Place(access="write", line=5, block=(0, 0, 0), thread=(32, 0, 0)),
+        count=7,
+        message="race on s[32]: read here, write by block 0, thread 32 at line 5, with no barrier "
+        "between (read-after-write hazard) (block 0, thread 31; 7 such reads)",
+    )
+    case = CaseResult(
+        name="tail",
+        device="virtual",
+        verdict=Verdict.RACE,
+        sizes={"N": 1000},
+        faults=(fault,),
+        reason="with the warps in reverse order the result is another one",
+    )
+    return _result(
+        Verdict.RACE,
+        _score(build=10, correct=40, bounds=20, sync=0, speed=0, notes=0),
+        cases=(case,),
+        reason="case tail: race on s",
+        next_step="Put __syncthreads() between what lines 5 and 6 do to s.",
+    )
+
+
 def build_failed() -> Result:
     error = Diagnostic(
         file="vec_add.cu",
@@ -283,6 +321,7 @@ def hostile() -> Result:
 ALL = (
     accepted,
     out_of_bounds,
+    race,
     build_failed,
     wrong_answer,
     refused,

@@ -1,0 +1,140 @@
+"""The next step: what each kind of mistake is told, from its fault and its source."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import advice
+from grader.result import (
+    CaseResult,
+    Diagnostic,
+    Fault,
+    LineMetrics,
+    Metrics,
+    Mismatch,
+    Place,
+    Severity,
+    Verdict,
+)
+
+
+def out_of_bounds(line: int, index: int, extent: int = 1000, buffer: str = "A") -> Fault:
+    return Fault(kind="out_of_bounds", severity=Severity.ERROR, access="read", space="global",
+                 buffer=buffer, index=index, extent=extent, line=line, file="k.cu",
+                 message="read")  # fmt: skip
+
+
+def race(line: int, other: int, *, access: str = "write", other_access: str = "read",
+         space: str = "shared", given: str | None = None) -> Fault:  # fmt: skip
+    return Fault.model_validate({
+        "kind": "race", "severity": "error", "access": access, "space": space, "buffer": "s",
+        "line": line, "message": "race on s", "advice": given,
+        "other": Place.model_validate({"access": other_access, "line": other}),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "fault", "words"),
+    [
+        ("int i = f();\nC[i] = A[i];", out_of_bounds(2, 1000), ["No condition", "if (i < N)"]),
+        ("if (i <= N)\nC[i] = A[i];", out_of_bounds(2, 1000), ["line 1", "use < instead of <="]),
+        ("if (t < N) {\nC[i] = A[i];", out_of_bounds(2, 1024),
+         ["`if (t < N)`", "compare `i` with the number of elements of A"]),
+        ("if (i < N)\nC[i] = A[i - 1];", out_of_bounds(2, -1), ["negative here (-1)"]),
+        ("if (i < N)\nC[i] = A[r * w];", out_of_bounds(2, -2_147_000_000),
+         ["did not fit in 32 bits", "size_t"]),
+        ("if (i > N) return;\nC[i] = A[i];", out_of_bounds(2, 1000), ["with >= instead of >"]),
+        ("// if (i < N)\nC[i] = A[i];", out_of_bounds(2, 1000), ["No condition guards"]),
+    ],
+)  # fmt: skip
+def test_an_access_outside(source: str, fault: Fault, words: list[str]) -> None:
+    said = advice.of_fault(fault, source, "cuda-c")
+    for word in words:
+        assert word in said
+
+
+def test_an_access_outside_in_triton_is_about_the_mask() -> None:
+    assert "`mask=`" in advice.of_fault(out_of_bounds(1, 9), "x = tl.load(p)", "triton")
+
+
+@pytest.mark.parametrize(
+    ("source", "fault", "words"),
+    [
+        ("s[t] = x;\ny = s[t + 1];", race(1, 2), "__syncthreads(), which all threads must reach"),
+        ("s[t] += s[t + h];", race(1, 1), "at the end of every round"),
+        ("s[0] += x;", race(1, 1), "atomic operation"),
+        ("h[x[i]] += 1;", race(1, 1, space="global"), "atomic operation"),
+        ("*total += x;", race(1, 1, space="global"), "atomic operation"),
+        ("y[i] = a * y[i];", race(1, 1, space="global"), "one owner"),
+        ("s[t] = x;", race(1, 1, other_access="write", space="global"), "one owner"),
+        ("s[i] = x;\ny = s[j];", race(1, 2, space="global"), "a second launch"),
+    ],
+)
+def test_a_race(source: str, fault: Fault, words: str) -> None:
+    assert words in advice.of_fault(fault, source, "cuda-c")
+
+
+def test_a_race_in_metal_names_metals_barrier() -> None:
+    said = advice.of_fault(race(1, 1), "s[t] += s[t + h];", "metal")
+    assert "threadgroup_barrier(mem_flags::mem_threadgroup)" in said
+    assert advice.of_fault(race(1, 2, given="as Metal says"), "a\nb", "metal") == "as Metal says"
+
+
+def test_a_loop_that_does_not_end_is_named() -> None:
+    source = "void k() {\n    while (i < N) {\n        C[i] = 1;\n        i += step;\n    }\n}\n"
+    lines = (
+        LineMetrics(file="k.cu", line=3, counts={"warp_instructions": 90.0}),
+        LineMetrics(file="k.cu", line=4, counts={"warp_instructions": 30.0}),
+    )
+    case = CaseResult(name="one", device="virtual", verdict=Verdict.TIMED_OUT,
+                      metrics=Metrics(lines=lines))  # fmt: skip
+    said = advice.next_step(Verdict.TIMED_OUT, (case,), source=source)
+    assert said.startswith("The loop on line 2 does not end")
+    bare = case.model_copy(update={"metrics": None})
+    assert "no thread does" in advice.next_step(Verdict.TIMED_OUT, (bare,), source=source)
+
+
+def wrong(pattern: str | None, given: str | None = None) -> CaseResult:
+    mismatch = Mismatch(output="C", index=(3,), expected=1, actual=2, wrong=9, total=10,
+                        pattern=pattern, message="C[3] should be 1", advice=given)  # fmt: skip
+    return CaseResult(name="tail", device="virtual", verdict=Verdict.WRONG_ANSWER,
+                      sizes={"N": 10}, mismatch=mismatch)  # fmt: skip
+
+
+def test_a_wrong_number() -> None:
+    def said(case: CaseResult) -> str:
+        return advice.next_step(Verdict.WRONG_ANSWER, (case,), language="triton")
+
+    assert "Work out C[3] by hand with N = 10" in said(wrong(None))
+    assert "rows and columns" not in said(wrong("rows and columns are swapped"))
+    assert said(wrong("rows and columns are swapped")).startswith("Swap the two indices")
+    # What the numbers show says more than a parameter that is not used, less than other causes.
+    unused = "`partial` is never used in k."
+    assert said(wrong(None, unused)) == unused
+    assert said(wrong("off by one: each", unused)).startswith("The index that is read")
+    assert said(wrong("off by one: each", "the cause")) == "the cause"
+
+
+def test_the_reason_is_that_of_the_finding_that_leads() -> None:
+    empty = CaseResult(name="empty", device="virtual", verdict=Verdict.OUT_OF_BOUNDS,
+                       faults=(out_of_bounds(7, 0, 0),))  # fmt: skip
+    full = CaseResult(name="tail", device="virtual", verdict=Verdict.OUT_OF_BOUNDS,
+                      faults=(out_of_bounds(7, 1000),))  # fmt: skip
+    assert advice.reason(Verdict.OUT_OF_BOUNDS, (empty, full)) == "case tail: line 7: read"
+    racing = CaseResult(name="a", device="virtual", verdict=Verdict.RACE, faults=(race(3, 4),),
+                        reason="in reverse order the result is another one")  # fmt: skip
+    assert advice.reason(Verdict.RACE, (racing,)) == (
+        "case a: line 3: race on s; in reverse order the result is another one"
+    )
+    assert advice.reason(Verdict.WRONG_ANSWER, (wrong(None),)) == "case tail: C[3] should be 1"
+    assert "verdict and the points only" in advice.reason(Verdict.RACE, ())
+
+
+def test_a_build_that_failed_names_its_first_error() -> None:
+    errors = tuple(
+        Diagnostic(file="k.cu", line=line, severity="error", message=f"error {line}\nmore")
+        for line in (4, 9, 12)
+    )
+    assert advice.of_build(errors, "nvrtc") == "k.cu:4: error 4 (and 2 more errors)"
+    assert advice.of_build(errors[:1], "nvrtc") == "k.cu:4: error 4"
+    assert advice.of_build((), "nvrtc") == "nvrtc: no error was named"

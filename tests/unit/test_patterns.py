@@ -1,0 +1,161 @@
+"""The shapes of wrong outputs, each as the mistake leaves it, and what to do about each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.assignment_schema import Tolerance
+from grader.check import compare, unwritten
+from grader.pattern_advice import ADVICE, of_pattern
+
+RNG = np.random.default_rng(11)
+X = RNG.uniform(-1, 1, 3000).astype(np.float32)
+M = RNG.uniform(-1, 1, (8, 16)).astype(np.float32)
+LOSE = Tolerance(rtol=1e-5, atol=1e-6)
+
+
+def pattern(
+    actual: np.ndarray, expected: np.ndarray, block: int | None = 256, **inputs: np.ndarray
+) -> str:
+    exact = actual.dtype.kind in "iu"
+    found = compare(
+        "C", actual, expected, tolerance=None if exact else LOSE, inputs=inputs, block=block
+    )
+    assert found is not None
+    return found.pattern or ""
+
+
+def total(value: float) -> np.ndarray:
+    return np.array([value], np.float32)
+
+
+def exact(array: np.ndarray) -> np.ndarray:
+    return np.array([array.astype(np.float64).sum()])
+
+
+@pytest.mark.parametrize(
+    ("length", "words"),
+    [(1, "first element"), (32, "first 32 elements"), (256, "first 256 elements"),
+     (2048, "first 2,048 elements"), (2999, "first 2,999 elements")],
+)  # fmt: skip
+def test_a_sum_of_the_first_elements_only(length: int, words: str) -> None:
+    said = pattern(total(float(X[:length].sum())), exact(X), x=X)
+    assert said == f"the sum of the {words} of x only"
+
+
+def test_a_sum_with_every_element_twice() -> None:
+    assert "added twice" in pattern(total(2 * float(exact(X)[0])), exact(X), x=X)
+
+
+def test_a_wrong_sum_of_another_kind_is_not_explained() -> None:
+    assert pattern(total(float(exact(X)[0]) + 0.7), exact(X), x=X) == ""
+
+
+def test_a_maximum_that_starts_at_zero() -> None:
+    low = -np.abs(M) - 0.1
+    rows = low.max(axis=1).astype(np.float64)
+    said = pattern(np.zeros(8, np.float32), rows, x=low)
+    assert said == "zero where all of x is negative: the maximum starts at 0, not at -infinity"
+    high = np.abs(M) + 0.1
+    said = pattern(np.zeros(1, np.float32), np.array([float(high.min())]), x=high)
+    assert said == "zero where all of x is positive: the minimum starts at 0, not at infinity"
+
+
+def test_a_product_in_half_precision_overflows() -> None:
+    wanted = np.linspace(7e4, 9e4, 64)
+    with np.errstate(over="ignore"):
+        assert "65504" in pattern(wanted.astype(np.float16).astype(np.float32), wanted)
+    said = pattern(np.full(64, np.inf, np.float32), np.linspace(1, 2, 64))
+    assert said.startswith("every wrong element is infinite")
+
+
+@pytest.mark.parametrize(("narrow", "bits"), [(np.int32, 32), (np.int16, 16), (np.uint8, 8)])
+def test_an_integer_that_overflowed(narrow: type[np.integer], bits: int) -> None:
+    wanted = np.arange(1, 200, dtype=np.int64) * ((1 << bits) // 7)
+    said = pattern(wanted.astype(narrow).astype(np.int64), wanted)
+    assert said == f"right but for multiples of 2^{bits}: an integer of {bits} bits overflowed"
+
+
+def test_other_wrong_integers_are_no_overflow() -> None:
+    wanted = np.arange(100, dtype=np.int64)
+    assert "overflow" not in pattern(wanted * wanted + 1, wanted)
+
+
+def test_a_nan_that_fmax_swallows() -> None:
+    wanted = np.full(100, np.nan)
+    assert pattern(np.zeros(100, np.float32), wanted).startswith("NaN is lost")
+
+
+def test_one_value_in_half_precision() -> None:
+    value = np.array([0.34631982])
+    assert "half precision" in pattern(value.astype(np.float16).astype(np.float32), value)
+    assert pattern(total(0.3464), value) == ""  # as near, but no half
+
+
+def test_the_same_factor_and_the_same_difference() -> None:
+    wanted = X[:500].astype(np.float64)
+    assert pattern(X[:500] * 3, wanted) == "every wrong element is 3 times what it should be"
+    said = pattern(X[:500] + np.float32(0.5), wanted)
+    assert said == "every wrong element is 0.5 more than it should be"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda i: i % 256 >= 128, "elements 128 to 255 of every 256"),
+        (lambda i: i % 4 == 3, "every 4th element"),
+        (lambda i: i % 32 != 0, "all but every 32th element"),
+        (lambda i: i % 5 < 2, "elements 0 to 1 of every 5"),
+    ],
+)
+def test_what_is_missing_repeats(wrong: object, words: str) -> None:
+    assert callable(wrong)
+    written = ~wrong(np.arange(1000))
+    fault = unwritten("C", written, 256)
+    assert fault is not None
+    assert fault.message.endswith(f": {words}")
+
+
+def test_scattered_elements_have_no_shape() -> None:
+    written = RNG.uniform(size=1000) > 0.3
+    fault = unwritten("C", written, 256)
+    assert fault is not None
+    assert ": " not in fault.message
+
+
+def test_a_row_stride_that_is_the_number_of_columns() -> None:
+    padded = RNG.uniform(-1, 1, (8, 24)).astype(np.float32)
+    wanted = padded[:, :16].astype(np.float64)
+    packed = padded.reshape(-1)[: 8 * 16].reshape(8, 16)
+    assert pattern(packed, wanted) == "only the first row is right"
+
+
+def test_a_branch_that_only_some_inputs_take() -> None:
+    wanted = np.maximum(X, 0).astype(np.float64)
+    actual = np.where(X < 0, X * np.float32(0.01), X)
+    assert pattern(actual, wanted, A=X) == "only where A is negative"
+
+
+def test_every_piece_of_advice_is_reached_and_filled_in() -> None:
+    seen = {
+        "only the first block of 256 is right": "blockIdx.x * blockDim.x + threadIdx.x",
+        "only the tail from 1024 on": "the elements from 1024 on",
+        "every 4th element": "repeats every 4 elements",
+        "elements 128 to 255 of every 256": "repeats every 256 elements",
+        "all but every 32th element": "repeats every 32 elements",
+        "only the columns from 32 on": "The columns from 32 on",
+        "the sum of the first 32 elements of x only": "Only the first 32 elements of x",
+        "right but for multiples of 2^16: an integer of 16 bits overflowed": "in 16 bits",
+        "only where A is negative": "whose A is negative",
+        "every second element": "steps of two",
+        "every wrong element is 3 times what it should be": "added 3 times",
+    }
+    for text, words in seen.items():
+        said = of_pattern(text, "cuda-c")
+        assert said is not None
+        assert words in said
+        assert "{" not in said
+    assert "tl.program_id(0)" in (of_pattern("only the first element", "triton") or "")
+    assert of_pattern("something else", "cuda-c") is None
+    assert len({advice for _, advice in ADVICE}) == len(ADVICE)
