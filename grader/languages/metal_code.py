@@ -8,6 +8,7 @@ pointers become generic ones here, after the front end judged them.
 from __future__ import annotations
 
 import functools
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,7 +29,7 @@ _CHOICE = re.compile(
     r"\s*%\S+ = select <\d+ x i1> (?P=name),)"
 )
 _LOC = re.compile(r"^(\s*\.loc\s+)(\d+) (\d+) (\d+)(.*)$", re.MULTILINE)
-_FILE = re.compile(r'^(\s*\.file\s+(\d+) )"([^"]*)"(.*)$', re.MULTILINE)
+_FILE = re.compile(r'^(\s*\.file\s+(\d+) )"([^"]*)"(.*)\n', re.MULTILINE)
 
 
 def take_constants(code: str) -> tuple[str, dict[str, int]]:
@@ -118,24 +119,28 @@ def to_ptx(code: str, entries: Sequence[str], *, optimised: bool) -> str:
 
 
 def settle_places(ptx: str, edits: Mapping[str, Edits], library: str) -> str:
-    """`ptx` with file names relative to the submission and columns of the student's text."""
-    names: dict[str, str] = {}
+    """`ptx` with file names relative to the submission and columns of the student's text.
+
+    A file that the compiler met by two names (`./a.h`, by its include, and `a.h`, by our entry) has
+    one number: the kernel's own lines are those of the entry's file.
+    """
+    found = {m[2]: m[3].removeprefix("./").removeprefix(library) for m in _FILE.finditer(ptx)}
+    names = {number: posixpath.normpath(name.lstrip("/")) for number, name in found.items()}
+    first = {name: number for number, name in reversed(names.items())}
 
     def shorten(match: re.Match[str]) -> str:
-        name = match[3].removeprefix("./").removeprefix(library).lstrip("/")
-        names[match[2]] = name
-        return f'{match[1]}"{name}"{match[4]}'
-
-    ptx = _FILE.sub(shorten, ptx)
+        name = names[match[2]]
+        return f'{match[1]}"{name}"{match[4]}\n' if first[name] == match[2] else ""
 
     def move(match: re.Match[str]) -> str:
-        moved = edits.get(names.get(match[2], ""))
-        if moved is None:
-            return match[0]
-        column = moved.column(int(match[3]), int(match[4]))
-        return f"{match[1]}{match[2]} {match[3]} {column}{match[5]}"
+        name = names.get(match[2], "")
+        number = first.get(name, match[2])
+        column = int(match[4])
+        if name in edits:
+            column = edits[name].column(int(match[3]), column)
+        return f"{match[1]}{number} {match[3]} {column}{match[5]}"
 
-    return _LOC.sub(move, ptx)
+    return _LOC.sub(move, _FILE.sub(shorten, ptx))
 
 
 @functools.cache

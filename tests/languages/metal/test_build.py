@@ -6,8 +6,10 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from grader import vgpu
 from grader.errors import NotGradableError
 from grader.languages import metal
 from grader.languages.metal_compile import compile_submission
@@ -207,3 +209,33 @@ def test_methods_for_every_address_space_become_one() -> None:
         "kernel void k(device D* d, constant D& c) {\n  threadgroup D t;\n  t.set(c.get());\n"
         "  d[0].set(t.get() + d[1].get());\n}\n"
     )
+
+
+def test_a_kernel_in_a_header_keeps_its_lines() -> None:
+    """The header is met by two names: as the include wrote it, and as the entry says it."""
+    header = (
+        "template <typename T> kernel void sums(device T* a [[buffer(0)]],\n"
+        "    uint i [[thread_index_in_threadgroup]]) {\n"
+        "  threadgroup T part[32];\n"
+        "  if (i == 0) part[0] = a[0];\n"
+        "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+        "  T x = part[i % 32];\n"
+        "  a[i] = simd_sum(x);\n"
+        "}\n"
+    )
+    text = (
+        '#include <metal_stdlib>\nusing namespace metal;\n#include "deep/sums.h"\n'
+        'template [[host_name("sums")]] kernel void sums<float>(device float*, uint);\n'
+    )
+    _, artefact = compiled(text, headers={"deep/sums.h": header})
+    assert artefact is not None
+    for variant in artefact.variants:
+        files = re.findall(r'\.file\s+\d+ "([^"]*)"', variant.ptx)
+        assert files == ["deep/sums.h"]
+        kernel = vgpu.Module.from_ptx(variant.ptx).kernel("sums")
+        launch = vgpu.launch(kernel, 1, 32, [np.zeros(32, np.float32)])
+        (first, second) = launch.faults  # what was read, and that the sum of it is stored
+        assert (first.kind, first.buffer, first.file, first.line) == (
+            "uninitialised", "part", "deep/sums.h", 6,
+        )  # fmt: skip
+        assert (second.kind, second.file, second.line) == ("uninitialised", "deep/sums.h", 7)
