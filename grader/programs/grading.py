@@ -75,6 +75,7 @@ def _case(task: Task, built: Built, file: str, case: Case, data: Inputs) -> Case
     if assignment.program is not None:
         outcome = _run_program(assignment, built, data)
         outputs, faults = _files(data, outcome)
+        faults += _by_the_host(data, outcome)
         written = {name: np.ones(array.shape, bool) for name, array in outputs.items()}
         text = _printed(assignment, data, outcome)
     else:
@@ -186,6 +187,33 @@ def _files(data: Inputs, outcome: Outcome) -> tuple[dict[str, np.ndarray], list[
             )
         )
     return outputs, faults
+
+
+def _by_the_host(data: Inputs, outcome: Outcome) -> list[Fault]:
+    """A fault for each output that is there though no kernel wrote anything: the host's work."""
+    trace = outcome.answer.trace
+    if any(call.outputs or call.api.startswith("cudaMemcpyFromSymbol") for call in trace):
+        return []
+    if outcome.answer.ended != "exited":
+        return []
+    counts = {b.name: int(np.prod(b.shape)) for b in data.buffers if b.role in ("output", "inout")}
+    launched = sum(outcome.answer.launches.values())
+    found = f"{launched} launches that write nothing" if launched else "no launch"
+    return [
+        Fault(
+            kind="unwritten",
+            severity=Severity.ERROR,
+            access="write",
+            buffer=name,
+            index=0,
+            extent=count,
+            count=count,
+            message=f"expected a kernel to compute {name}, found {found}: the host did it",
+            advice="Compute on the device: copy in, launch, copy out.",
+        )
+        for name, count in counts.items()
+        if count and f"{name}.bin" in outcome.files
+    ]
 
 
 def _printed(assignment: Assignment, data: Inputs, outcome: Outcome) -> dict[str, Mismatch]:

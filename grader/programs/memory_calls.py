@@ -90,7 +90,7 @@ class MemoryCalls:
 
     def _pointer_attributes(self, q: Request) -> Answer:
         found = self.memory.at(q.numbers[0])
-        known = {"pinned": 1, "device": 2, "managed": 3}
+        known = {"pinned": 1, "device": 2, "given": 2, "managed": 3}
         kind = known[found.kind] if found else 2 if self.memory.variable_at(q.numbers[0]) else 0
         return Answer(numbers=(kind,))
 

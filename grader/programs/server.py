@@ -8,6 +8,7 @@ prints, how it ends and what the device saw go back to the parent.
 from __future__ import annotations
 
 import os
+import select
 import struct
 import threading
 import time
@@ -30,6 +31,8 @@ OPEN_SHARED = 1
 MOST_PAYLOAD = 1 << 30
 MOST_PRINTED = 1 << 20
 MOST_FILES = 64
+MOST_WRITTEN = 512 << 20
+STUBBORN_SECONDS = 2.0
 
 
 def run_job(request: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
@@ -83,12 +86,15 @@ def _arrays(device: Device, given: Sequence[dict[str, Any]]) -> dict[str, tuple[
 
 
 def _written(names: Sequence[str]) -> dict[str, bytes]:
-    """Files the program was asked to write."""
+    """Files the program was asked to write, up to `MOST_WRITTEN` bytes of them."""
     found = {}
+    left = MOST_WRITTEN
     for name in names[:MOST_FILES]:
         path = Path(name)
         if path.is_file() and not path.is_symlink():
-            found[name] = path.read_bytes()
+            with path.open("rb") as file:
+                found[name] = file.read(left)
+            left -= len(found[name])
     return found
 
 
@@ -101,6 +107,7 @@ class _Session:
         self.files = files
         self.printed = {1: b"", 2: b""}
         self.ended = ""
+        self.status = 0
 
     def run(self, executable: str, argv: list[str], stdin: bytes) -> dict[str, Any]:
         """Start it, serve it, wait for it."""
@@ -126,13 +133,18 @@ class _Session:
         ]
         for reader in readers:
             reader.start()
-        self._serve(requests_in, replies_out)
+        over_in, over_out = os.pipe()
+        waiter = threading.Thread(target=self._wait, args=(pid, over_out), daemon=True)
+        waiter.start()
+        self._serve(requests_in, replies_out, over_in)
         for fd in mine[:2]:
             os.close(fd)
-        _, status = os.waitpid(pid, 0)
+        # One that spoke nonsense need not end; whatever is left is killed with the whole group.
+        waiter.join(timeout=STUBBORN_SECONDS if self.ended == "odd" else None)
+        deadline = time.monotonic() + STUBBORN_SECONDS
         for reader in readers:
-            reader.join(timeout=5.0)
-        code = os.waitstatus_to_exitcode(status)
+            reader.join(timeout=max(0.0, deadline - time.monotonic()))
+        code = os.waitstatus_to_exitcode(self.status)
         if code < 0 and not self.ended:
             self.ended = "died"
             self.device.findings.died(None, -code, None, 0)
@@ -142,6 +154,11 @@ class _Session:
             "host_seconds": time.perf_counter() - started,
         }
 
+    def _wait(self, pid: int, over: int) -> None:
+        """Note how the program ended; what it left behind may hold its pipes open for ever."""
+        _, self.status = os.waitpid(pid, 0)
+        os.close(over)
+
     def _collect(self, fd: int, source: int) -> None:
         kept = bytearray()
         while piece := os.read(source, 1 << 16):
@@ -150,14 +167,15 @@ class _Session:
 
     # -- the conversation ----------------------------------------------------------------------
 
-    def _serve(self, source: int, target: int) -> None:
-        while (head := _read(source, _REQUEST.size)) is not None:
+    def _serve(self, source: int, target: int, over: int) -> None:
+        """Answer until the program closes its end, or is over and has said nothing more."""
+        while (head := _read(source, _REQUEST.size, over)) is not None:
             name_size, file_size, line, count, payload_size = _REQUEST.unpack(head)
             if name_size > 64 or file_size > 4096 or count > 16 or payload_size > MOST_PAYLOAD:
                 self.ended = "odd"
                 return
-            rest = _read(source, name_size + file_size + 8 * count)
-            payload = _read(source, payload_size)
+            rest = _read(source, name_size + file_size + 8 * count, over)
+            payload = _read(source, payload_size, over)
             if rest is None or payload is None:
                 return
             name = rest[:name_size].decode(errors="replace")
@@ -222,9 +240,11 @@ class _Session:
         return None
 
 
-def _read(fd: int, size: int) -> bytes | None:
+def _read(fd: int, size: int, over: int) -> bytes | None:
     pieces = bytearray()
     while len(pieces) < size:
+        if fd not in select.select([fd, over], [], [])[0]:
+            return None
         piece = os.read(fd, min(size - len(pieces), 1 << 20))
         if not piece:
             return None
