@@ -11,6 +11,9 @@ import os
 import tempfile
 from pathlib import Path
 
+NATIVE = "native"
+"""The kind of what PTX was translated to; the only one a run child may read."""
+
 
 def root() -> Path:
     """`$GRADE_CACHE`, or `grade` in the user's cache folder."""

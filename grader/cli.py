@@ -407,11 +407,11 @@ def _run_program(
     quiet: bool,
 ) -> None:
     """Run the file as a whole program and exit, if it has a main()."""
-    from grader import run_file, run_program
+    from grader import file_to_run, run_program
     from grader.report import run_program as shown
     from grader.report import terminal, write_json
 
-    text = run_file.read(file)
+    text = file_to_run.read(file)
     if file.suffix != ".cu" or not (beside or run_program.is_program(text)):
         return
     given = stdin.read_bytes() if stdin else b""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import math
-import posixpath
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -25,8 +24,8 @@ from grader.arguments import Given
 from grader.cases import BufferData, Inputs
 from grader.devices import virtual
 from grader.errors import UsageError
+from grader.file_to_run import headers_beside, read
 from grader.languages import Artefact, Variant, cuda_c, metal, metal_advice, signature
-from grader.languages.cuda_includes import included_name, includes
 from grader.languages.mangling import function_name
 from grader.languages.signature import FunctionText, ParameterText
 from grader.parameters import meaning
@@ -175,54 +174,6 @@ def run(
 
 def _timed(found: FileRun, started: float) -> FileRun:
     return found.model_copy(update={"seconds": round(time.perf_counter() - started, 3)})
-
-
-# ---- the file ----------------------------------------------------------------------------------
-
-
-def read(path: Path) -> str:
-    """The text of a file that can be run. Raises UsageError."""
-    if path.suffix not in (*cuda_c.SUFFIXES, *metal.SUFFIXES):
-        raise UsageError(f"expected a CUDA C file (.cu) or a Metal file (.metal), found {path}")
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8 text: byte {error.start}") from None
-
-
-def headers_beside(path: Path) -> dict[str, str]:
-    """The headers below the file's folder that it can include, by their path from there."""
-    found: dict[str, str] = {}
-    for pattern in ("*.h", "*.cuh", "*.hpp", "*/*.h", "*/*.cuh", "*/*.hpp"):
-        for file in sorted(path.parent.glob(pattern)):
-            try:
-                content = file.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError):
-                continue
-            found[file.relative_to(path.parent).as_posix()] = content
-    return found | _included(path, found)
-
-
-_INCLUDED = (".h", ".cuh", ".hpp", ".inl", ".inc", ".cu", ".cpp")
-
-
-def _included(path: Path, beside: dict[str, str]) -> dict[str, str]:
-    """What the file or a header includes besides: from folders above its own, or other sources."""
-    found: dict[str, str] = {}
-    waiting = [(path.name, path.read_text(encoding="utf-8")), *beside.items()]
-    while waiting:
-        file, text = waiting.pop()
-        for _, _, operand in includes(text):
-            name = included_name(operand) or ""
-            wanted = posixpath.normpath(posixpath.join(posixpath.dirname(file), name))
-            known = wanted in found or wanted in beside or wanted.startswith("/")
-            source = wanted.endswith(_INCLUDED)
-            if source and not known and (path.parent / wanted).is_file():
-                found[wanted] = (path.parent / wanted).read_text(encoding="utf-8", errors="replace")
-                waiting.append((wanted, found[wanted]))
-    return found
 
 
 # ---- the kernel --------------------------------------------------------------------------------

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from pydantic import Field
 
+from grader.file_to_run import headers_beside
 from grader.languages.cuda_includes import without_comments
 from grader.programs import build as building
 from grader.programs import run as running
 from grader.programs.run import Call
 from grader.result import Build, Fault, Metrics, Record, Severity
-from grader.run_file import headers_beside
 
 SCHEMA = "grade/program-run/v1"
 _MAIN = re.compile(r"\bmain\s*\([^;{}]*\)\s*(?:try\s*)?\{")
@@ -81,7 +81,8 @@ def run(
         if inside and given.stat().st_size <= LARGEST_FILE:
             files[word] = given.read_bytes()
     more = {other.name: other.read_text(encoding="utf-8") for other in beside}
-    builds, built = building.build(text, path.name, headers_beside(path), step, beside=more)
+    headers = headers_beside(path, beside)
+    builds, built = building.build(text, path.name, headers, step, beside=more)
     found = ProgramRun(
         file=path.name, arguments=tuple(arguments), ended="build_failed", builds=builds
     )

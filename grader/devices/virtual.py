@@ -19,7 +19,7 @@ from grader.run import Run, Work
 
 NAME = "virtual"
 
-NATIVE = "native"
+NATIVE = cache.NATIVE
 """The part of the cache that holds native code; the engine reads it under this name."""
 
 SHARE_LIMITS = sandbox.Limits(wall_seconds=300.0, cpu_seconds=300.0)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader import vgpu
-from grader.languages.mangling import function_name
 from grader.programs import errors as E
 from grader.programs.device_memory import DeviceMemory, Site
 from grader.programs.findings import Findings
@@ -363,16 +362,16 @@ def _is_host(value: int) -> bool:
     return 0x5500_0000_0000 <= value < 0x5700_0000_0000 or 0x7000_0000_0000 <= value < 1 << 47
 
 
-def program_of(variants: list[dict[str, Any]], symbols: dict[str, str]) -> Program:
-    """The device half: `variants` with PTX, entries and registers, kernels by host symbol."""
+def program_of(variants: list[dict[str, Any]], names: dict[str, str]) -> Program:
+    """The device half: `variants` with PTX, entries and registers; kernels by host symbol."""
     modules = tuple(Module.from_ptx(v["ptx"]) for v in variants)
     kernels = {}
-    for symbol in symbols:
+    for symbol, name in names.items():
         entries = [v["symbols"].get(symbol) for v in variants]
         if not entries or entries[0] is None:
             continue
         kernels[symbol] = KernelOf(
-            name=function_name(symbol),
+            name=name,
             optimised=modules[0].kernel(entries[0]),
             unoptimised=modules[1].kernel(entries[1]) if len(modules) > 1 and entries[1] else None,
             registers=variants[0]["registers"].get(entries[0]),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from pydantic import Field, ValidationError
 
 from grader import cache, sandbox
-from grader.cases import BufferData
-from grader.devices.virtual import NATIVE
 from grader.errors import InternalError, NotGradableError
+from grader.languages.mangling import function_name
 from grader.programs.build import Built, symbols_of
 from grader.result import Dim3, Fault, LineMetrics, Record
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from grader.cases import BufferData
 
 _JOB = "grader.programs.server:run_job"
 LIMITS = sandbox.Limits(
@@ -106,7 +110,7 @@ def run(
             }
             for v, s in zip(variants, found, strict=False)
         ],
-        "kernels": dict(built.kernels),
+        "kernels": {symbol: function_name(symbol) for symbol in built.kernels},
         "texts": dict(built.texts),
         "arguments": list(arguments),
         "files": list(copies),
@@ -118,8 +122,8 @@ def run(
                 "name": b.name,
                 "role": b.role,
                 "defined": b.initial is not None,
-                "bytes": int(np.prod(b.shape)) * np.dtype(b.dtype).itemsize,
-                "item": np.dtype(b.dtype).itemsize,
+                "bytes": math.prod(b.shape) * _item_bytes(b),
+                "item": _item_bytes(b),
             }
             for b in given
         ],
@@ -151,6 +155,12 @@ def run(
     )
 
 
+def _item_bytes(b: BufferData) -> int:
+    import numpy as np
+
+    return np.dtype(b.dtype).itemsize
+
+
 def _arrays(
     given: Sequence[BufferData], names: Sequence[str], pieces: Sequence[bytes]
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -158,6 +168,10 @@ def _arrays(
     wanted = [b for b in given if b.role in ("output", "inout")]
     if list(names) != [b.name for b in wanted]:
         raise InternalError("a run child sent other outputs than were asked for")
+    if not wanted:
+        return {}, {}
+    import numpy as np
+
     values: dict[str, np.ndarray] = {}
     written: dict[str, np.ndarray] = {}
     for b, data, bits in zip(wanted, pieces[::2], pieces[1::2], strict=False):
@@ -175,7 +189,7 @@ def _arrays(
 def _call(
     request: dict[str, Any], blobs: list[bytes], limits: sandbox.Limits, built: Built
 ) -> sandbox.Reply:
-    native_code = cache.root() / NATIVE
+    native_code = cache.root() / cache.NATIVE
     native_code.mkdir(parents=True, exist_ok=True)
     request = request | {"cache": str(cache.root())}
 
@@ -195,6 +209,8 @@ def _call(
 
 def _keep(built: Built, keys: Sequence[str], objects: Sequence[bytes]) -> None:
     """Keep the native code a child made, under the keys of the PTX it was given and no others."""
+    if not keys:
+        return
     from grader.vgpu import native
 
     allowed = {
@@ -205,7 +221,7 @@ def _keep(built: Built, keys: Sequence[str], objects: Sequence[bytes]) -> None:
     }
     for name, data in zip(keys, objects, strict=False):
         if name in allowed:
-            cache.write(NATIVE, name, data)
+            cache.write(cache.NATIVE, name, data)
 
 
 def _stopped(reply: sandbox.Reply, limits: sandbox.Limits) -> Outcome:

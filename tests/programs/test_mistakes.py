@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader import run_program
-from grader.run_file import headers_beside
+from grader.file_to_run import headers_beside
 from tests.programs.running import needs_host, outcome
 from tests.programs.sources import HEAD, PROGRAMS, QUICK
 

@@ -54,8 +54,8 @@ def test_every_use_is_named_on_its_line() -> None:
         for number, line in enumerate(USES.splitlines(), start=1)
         if (found := re.search(r"// HERE (.*)", line))
     }
-    found = {(line, message.partition(": ")[2]) for _, line, message in said(USES)}
-    assert found == wanted
+    named = {(line, message.partition(": ")[2]) for _, line, message in said(USES)}
+    assert named == wanted
 
 
 @needs_host

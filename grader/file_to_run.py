@@ -1,0 +1,65 @@
+"""The file that `grade run` was given, and what it includes."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.errors import UsageError
+from grader.languages import cuda_c
+from grader.languages.cuda_includes import included_name, includes
+
+_INCLUDED = (".h", ".cuh", ".hpp", ".inl", ".inc", ".cu", ".cpp")
+_MOST_FILES = 500
+
+
+def read(path: Path) -> str:
+    """The text of a file that can be run. Raises UsageError."""
+    if path.suffix not in cuda_c.SUFFIXES:
+        from grader.languages import metal  # 0.1 s to import
+
+        if path.suffix not in metal.SUFFIXES:
+            raise UsageError(f"expected a CUDA C file (.cu) or a Metal file (.metal), found {path}")
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text: byte {error.start}") from None
+
+
+def headers_beside(path: Path, others: Sequence[Path] = ()) -> dict[str, str]:
+    """What the file, the `others` of its program and their headers include, where it lies beside
+    the including file or in the program's folder, by its path from there.
+
+    Where a name is made by a macro, all headers below the folder count as included.
+    """
+    found: dict[str, str] = {}
+    waiting = [(path.name, _text(path))] + [(o.name, _text(o)) for o in others]
+    while waiting and len(found) < _MOST_FILES:
+        file, text = waiting.pop()
+        for _, _, operand in includes(text):
+            name = included_name(operand)
+            names = _all_headers(path.parent) if name is None else _places(file, name)
+            for wanted in names:
+                known = wanted in found or wanted.startswith("/")
+                place = path.parent / wanted
+                if wanted.endswith(_INCLUDED) and not known and place.is_file():
+                    found[wanted] = _text(place)
+                    waiting.append((wanted, found[wanted]))
+    return found
+
+
+def _places(file: str, name: str) -> list[str]:
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(file), name))
+    return list(dict.fromkeys((beside, posixpath.normpath(name))))
+
+
+def _all_headers(folder: Path) -> list[str]:
+    patterns = ("*.h", "*.cuh", "*.hpp", "*/*.h", "*/*.cuh", "*/*.hpp")
+    return sorted(f.relative_to(folder).as_posix() for p in patterns for f in folder.glob(p))
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
