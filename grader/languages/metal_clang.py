@@ -41,6 +41,8 @@ CODE_OPTIONS = (
 
 _COMMON = (*LANGUAGE_OPTIONS, "-iquote", ".", "-isystem", str(HEADERS))
 _PRELUDE = ("-include", str(HEADERS / "metal_prelude"))
+# Metal's compiler knows its library without an #include, too.
+_LIBRARY = (*_PRELUDE, "-include", str(HEADERS / "metal_entry"))
 _TARGETS = {"code": CODE_OPTIONS, "strict": (f"--target={STRICT_TARGET}",)}
 
 
@@ -110,11 +112,11 @@ def precompile(folder: Path) -> bool:
 def compile_text(file_name: str, precompiled: Path | None = None) -> tuple[Said, Said]:
     """A file here in the intermediate language, and the strict target's opinion of its pointers.
 
-    `precompiled` is a folder of `precompile`, for a file that includes the library.
+    `precompiled` is a folder of `precompile`: the library need not be parsed again.
     """
 
     def arguments(name: str, *more: str) -> list[str]:
-        library: tuple[str, ...] = _PRELUDE
+        library: tuple[str, ...] = _LIBRARY
         if precompiled is not None:
             path = str(precompiled / f"{name}.pch")
             # The folder's name holds a digest of everything that decides its content.

@@ -58,7 +58,6 @@ MATHS = "maths mode: fast (Metal's default)"
 THREADGROUP_BYTES = 32768
 """The most threadgroup memory a threadgroup has (Metal feature set tables, Apple 4 and later)."""
 
-_INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<metal_stdlib>", re.MULTILINE)
 _SHARED = re.compile(r"^\s*\.shared \.align \d+ \.b8 [\w$]+\[(\d+)\];", re.MULTILINE)
 _ENTRY = re.compile(r"^\.visible \.entry ([\w$]+)\(", re.MULTILINE)
 
@@ -146,7 +145,7 @@ def compile_submission(
         ]
     entries = [] if problems else _entries(contracts, kernels, reading)
     mentioned = [n for n in values if any(re.search(rf"\b{n}\b", blank(t)) for t in files.values())]
-    library = Path(precompiled) if precompiled and _INCLUDED.search(blank(text)) else None
+    library = Path(precompiled) if precompiled else None
     return _compile(submission, entries, problems, mentioned, library)
 
 

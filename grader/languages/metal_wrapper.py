@@ -53,7 +53,7 @@ def entry(contract: Contract, kernel: KernelText) -> Entry:
 
 def wrapper_text(entries: Sequence[Entry], constants: Sequence[str]) -> str:
     """What is appended to the submission; `constants` are those whose values the launch needs."""
-    parts = [f'\n\n#line 1 "{FILE}"\n#include <metal_entry>\n']
+    parts = [f'\n\n#line 1 "{FILE}"\n']
     for number, one in enumerate(entries):
         parts += _entry(one, number)
     for name in constants:
