@@ -156,14 +156,16 @@ def _grade(
         if assignment.kind != "kernel":
             from grader.programs import grading
 
-            builds, ran = grading.grade(task, source, step)
+            builds, ran = grading.grade(task, source, step, **_headers(handed_in, name))
             if ran is None:
                 return _build_failed(result, builds)
             graded = ran
         else:
             with ThreadPoolExecutor(1) as beside:
                 reference = beside.submit(lambda: measure.known)
-                builds, artefact = module.build(source.text or "", source.name, task.contracts)
+                builds, artefact = module.build(
+                    source.text or "", source.name, task.contracts, **_headers(handed_in, name)
+                )
                 if artefact is None:
                     return _build_failed(result, builds)
                 if problems := _odd_constants(task, artefact, source):
@@ -200,6 +202,13 @@ def _grade(
             found, shown, source=source.text or "", language=source.language
         ),
     )
+
+
+def _headers(handed_in: Submission, name: Language) -> dict[str, dict[str, str]]:
+    """The submission's own headers, for a language that includes any."""
+    if name == "triton" or not handed_in.headers:
+        return {}
+    return {"headers": {file.name: file.text or "" for file in handed_in.headers}}
 
 
 def _best_build(
@@ -308,7 +317,7 @@ def _result(
     reason: str = "",
     next_step: str = "",
 ) -> Result:
-    files = handed_in.sources if handed_in else ()
+    files = (*handed_in.sources, *handed_in.headers) if handed_in else ()
     noted = _notes(assignment, handed_in, artefact)
     scored = score(assignment, found, graded, noted)
     if found is Verdict.ACCEPTED:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import posixpath
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,11 +21,15 @@ from grader.result import Record, SourceFile
 LARGEST_BYTES = 1 << 20
 SUFFIXES: Mapping[Language, str] = {"cuda-c": ".cu", "metal": ".metal", "triton": ".py"}
 _MOST_ENTRIES = 10_000
+HEADERS = (".h", ".cuh", ".hpp", ".inl", ".metal")
+"""What a kernel file may include of its own folder."""
+_MOST_HEADERS, _MOST_HEADER_BYTES = 64, 1 << 20
 
 
 class Submission(Record):
     """The files that count. `sources` has one file for each language found, with its text.
 
+    `headers` are the files of the folder that the kernels include, by their path from there.
     `mentions` says which files were seen and do not count, and why; `sha256` covers the names and
     contents of the files that do.
     """
@@ -34,6 +39,7 @@ class Submission(Record):
     notes: SourceFile | None
     mentions: tuple[str, ...]
     sha256: str
+    headers: tuple[SourceFile, ...] = ()
 
 
 def read(
@@ -72,13 +78,15 @@ def read(
     else:
         chosen = _choose(folder, assignment, language, mentions)
     sources = _read_all(folder, chosen, mentions)
+    headers = _read_headers(folder, sources, mentions)
     notes = _read_notes(folder, assignment, mentions)
     return Submission(
         folder=folder,
         sources=sources,
         notes=notes,
         mentions=tuple(mentions),
-        sha256=_digest((*sources, notes) if notes else sources),
+        sha256=_digest((*sources, *headers, *((notes,) if notes else ()))),
+        headers=headers,
     )
 
 
@@ -105,9 +113,9 @@ def _choose(
     """The kernel file of each language: the only one, or the one named as the starter is."""
     names = _entries(folder)
     chosen: dict[Language, Path] = {}
-    for known in assignment.languages:
-        if language not in (None, known):
-            continue
+    wanted = [known for known in assignment.languages if language in (None, known)]
+    named = [s for known in wanted if (s := assignment.files.starter(known)) in names]
+    for known in wanted:
         candidates = [name for name in names if Path(name).suffix.lower() == SUFFIXES[known]]
         starter = assignment.files.starter(known)
         if starter in candidates:
@@ -115,6 +123,13 @@ def _choose(
             for other in candidates:
                 if other != starter:
                     mentions.append(f"{other} was not graded: {starter} is the one that counts")
+        elif named and len(candidates) > 1:
+            # Beside the starter's file others are tests, plots, earlier tries.
+            mentions += [
+                f"{other} was not graded: {' and '.join(named)} "
+                f"{'is the one that counts' if len(named) == 1 else 'are those that count'}"
+                for other in candidates
+            ]
         elif len(candidates) > 1:
             raise RefusedError(
                 f"expected one {SUFFIXES[known]} file, found {len(candidates)}: "
@@ -187,6 +202,46 @@ def _read_all(
     return tuple(sources)
 
 
+def _read_headers(
+    folder: Path, sources: Iterable[SourceFile], mentions: list[str]
+) -> tuple[SourceFile, ...]:
+    """What CUDA C and Metal sources include of the folder, and what that includes.
+
+    Names of the grader's own headers are not taken; a file that cannot be read is mentioned, and
+    the compiler then says what is missing.
+    """
+    from grader.languages.cuda_includes import included_name, includes
+
+    found: dict[str, SourceFile] = {}
+    waiting = [source for source in sources if source.language != "triton"]
+    tried = {source.name for source in waiting}
+    left = _MOST_HEADER_BYTES
+    while waiting:
+        file = waiting.pop()
+        for _, _, operand in includes(file.text or ""):
+            name = included_name(operand) or ""
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(file.name), name))
+            taken = path in tried or path.startswith(("/", "..", "grade_"))
+            if taken or not path.endswith(HEADERS) or not (folder / path).is_file():
+                continue
+            tried.add(path)
+            try:
+                header = _read_file(folder, folder / path, None, empty_is_fine=True)
+            except RefusedError as error:
+                mentions.append(f"not included: {error.message}")
+                continue
+            left -= len(header.text or "")
+            if left < 0 or len(found) == _MOST_HEADERS:
+                raise RefusedError(
+                    f"{file.name} includes more than {_MOST_HEADERS} files or "
+                    f"{_MOST_HEADER_BYTES:,} bytes of the submission",
+                    "Hand in what the kernel needs.",
+                )
+            found[path] = header.model_copy(update={"name": path})
+            waiting.append(found[path])
+    return tuple(found[name] for name in sorted(found))
+
+
 def _read_notes(folder: Path, assignment: Assignment, mentions: list[str]) -> SourceFile | None:
     """`notes.toml`, or the Markdown note of the same stem; a bad one does not stop the kernel."""
     if assignment.notes is None:
@@ -201,7 +256,9 @@ def _read_notes(folder: Path, assignment: Assignment, mentions: list[str]) -> So
     return None
 
 
-def _read_file(folder: Path, path: Path, language: Language | None) -> SourceFile:
+def _read_file(
+    folder: Path, path: Path, language: Language | None, *, empty_is_fine: bool = False
+) -> SourceFile:
     """One text file inside `folder`. Raises RefusedError."""
     name = path.name
     try:
@@ -214,7 +271,7 @@ def _read_file(folder: Path, path: Path, language: Language | None) -> SourceFil
             f"{name} leads out of the submission's folder, to {real}", "Hand in the file itself."
         )
     data = _read_bytes(name, real)
-    if not data.strip():
+    if not data.strip() and not empty_is_fine:
         raise RefusedError(f"{name} is empty", "Write the kernel and submit again.")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise RefusedError(f"{name} is UTF-16, expected UTF-8", "Save it as UTF-8 in your editor.")

@@ -12,6 +12,7 @@
     grades.py      gradebook -> one Grade per student
     hidden.py      hidden cases added to an assignment
     run.py         grades what is not graded yet, each in its own children
+    cluster.py     the same on the workers of Dask distributed
     export.py      grade export
     bundle.py      Gradescope's autograder as an archive
     options.py     the options of the instructor's commands

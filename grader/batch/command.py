@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ from grader.result import Record, Result, Verdict
 from grader.sandbox import archive
 
 if TYPE_CHECKING:
-    from grader.batch.run import Job, Outcome  # imported late: it loads the whole line
+    from grader.batch.run import Graders, Job, Outcome  # imported late: it loads the whole line
 
 SHOWN = 12
 """Lines of one kind before the rest is a number."""
@@ -100,6 +100,8 @@ def batch(
     compare: bool,
     quiet: bool,
     console: Console,
+    scheduler: str | None = None,
+    weak_sandbox: bool = False,
 ) -> Summary:
     """Grade a class into the gradebook; everything that was graded already is left alone."""
     assignment = hidden.add(assignments.load(name), hidden_folder)
@@ -111,15 +113,16 @@ def batch(
         _say_found(console, finding, people, submissions)
         if people:
             book.add_students(people.students)
-        stack.enter_context(warm.children(many=True))
+        if scheduler is None:
+            stack.enter_context(warm.children(many=True))
         from grader.batch import run  # while the warm process starts
 
         everything = run.jobs(assignment, finding.found)
         wanted = _wanted(book, assignment, everything, chosen, people, compare=compare)
         _say_plan(console, everything, wanted)
-        outcome, counts = _graded(
-            assignment, wanted, book, workers or os.cpu_count() or 1, compare, console, quiet
-        )
+        at_a_time = workers or os.cpu_count() or 1
+        with _graders(assignment, scheduler, at_a_time, weak_sandbox) as graders:
+            outcome, counts = _graded(graders, wanted, book, compare, console, quiet)
         changes = _changes(book, assignment, wanted) if compare else ()
         page = None
         if not compare and everything:
@@ -194,11 +197,22 @@ def _wanted(
     return wanted
 
 
+def _graders(
+    assignment: Assignment, scheduler: str | None, workers: int, weak_sandbox: bool
+) -> AbstractContextManager[Graders]:
+    if scheduler is None:
+        from grader.batch import run
+
+        return run.here(assignment, workers)
+    from grader.batch import cluster
+
+    return cluster.connected(scheduler, assignment, workers, weak_sandbox=weak_sandbox)
+
+
 def _graded(
-    assignment: Assignment,
+    graders: Graders,
     wanted: list[Job],
     book: Gradebook,
-    workers: int,
     compare: bool,
     console: Console,
     quiet: bool,
@@ -233,9 +247,8 @@ def _graded(
             console.print(f"stopping: waiting for {running} being graded (Ctrl-C again drops them)")
 
         outcome = run.run(
-            assignment, wanted, book, workers=workers, published=not compare, done=done,
-            stopping=stopping,
-        )  # fmt: skip
+            graders, wanted, book, published=not compare, done=done, stopping=stopping
+        )
     return outcome, counts
 
 

@@ -117,7 +117,7 @@ def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
                 if p != path
             ]
         place = kernel_folder(path, assignment) if path.is_dir() else path
-        if path.is_dir() and not any(_files(place)):
+        if path.is_dir() and not any(files(place)):
             skipped.append(Skipped(name=path.name, reason="the folder has no files"))
             continue
         found.append(
@@ -262,7 +262,7 @@ def moment(text: str) -> datetime.datetime | None:
 # ---- contents and times ------------------------------------------------------------------------
 
 
-def _files(place: Path) -> Iterator[Path]:
+def files(place: Path) -> Iterator[Path]:
     """Files that were handed in, sorted; hidden folders such as `.git` and ours are not."""
     if not place.is_dir():
         yield place
@@ -281,7 +281,7 @@ def digest(place: Path) -> str:
     """SHA-256 over names and contents of a folder or file; links count by where they point."""
     whole = hashlib.sha256()
     left = _MOST_BYTES
-    for path in _files(place):
+    for path in files(place):
         status = path.lstat()
         name = path.relative_to(place).as_posix() if path != place else path.name
         if stat.S_ISREG(status.st_mode):
@@ -304,7 +304,7 @@ def digest(place: Path) -> str:
 
 def _time(place: Path) -> datetime.datetime:
     """When the newest file was changed (UTC)."""
-    newest = max((path.lstat().st_mtime for path in _files(place)), default=0.0)
+    newest = max((path.lstat().st_mtime for path in files(place)), default=0.0)
     return datetime.datetime.fromtimestamp(newest, datetime.UTC).replace(microsecond=0)
 
 

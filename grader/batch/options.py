@@ -64,6 +64,14 @@ def batch(
     compare: Annotated[
         bool, typer.Option("--compare", help="List the grades that would change; change none.")
     ] = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Grade on the workers of Dask distributed: tcp://HOST:PORT, or local.",
+            show_default=False,
+        ),
+    ] = None,
     weak_sandbox: Annotated[
         bool,
         typer.Option(
@@ -91,6 +99,8 @@ def batch(
         compare=compare,
         quiet=quiet,
         console=terminal.console(stderr=json_file == "-"),
+        scheduler=scheduler,
+        weak_sandbox=weak_sandbox,
     )
     write_json(summary, json_file)
     raise typer.Exit(130 if summary.left else 0)

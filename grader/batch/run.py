@@ -1,7 +1,8 @@
 """Grades what is not in the gradebook yet: each submission in children of its own.
 
-Threads ask, children do the work, and only the thread that called writes the gradebook: one
-transaction per submission. Killed at any moment, the next run finds what is there and goes on.
+Threads ask, or a cluster's workers; children do the work, and only the thread that called writes
+the gradebook: one transaction per submission. Killed at any moment, the next run finds what is
+there and goes on.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import Any, Protocol
 
 from grader import grade, yardstick
 from grader.assignment_schema import Assignment
@@ -52,34 +54,71 @@ def jobs(assignment: Assignment, found: Sequence[Found]) -> list[Job]:
     return [Job(found=f, key=keys.key(setting, f.sha256)) for f in found]
 
 
+class Graders(Protocol):
+    """Who grades: threads with children of their own, or a cluster."""
+
+    at_a_time: int
+
+    def start(self, job: Job) -> Future[Any]:
+        """Begin a job; the future is done when it is."""
+        ...
+
+    def result(self, job: Job, future: Future[Any]) -> Result:
+        """The result of a job that is done. Raises GradeError where nothing can be graded."""
+        ...
+
+
+class Threads:
+    """Grades on this machine, `at_a_time` submissions in children of their own."""
+
+    def __init__(self, assignment: Assignment, at_a_time: int, pool: Executor) -> None:
+        self.at_a_time = at_a_time
+        self._one = partial(one, assignment, yardsticks=yardstick.kept(assignment))
+        self._pool = pool
+
+    def start(self, job: Job) -> Future[Result]:
+        """Grade in a thread."""
+        return self._pool.submit(self._one, job.found.path)
+
+    def result(self, job: Job, future: Future[Any]) -> Result:
+        """What the thread returned."""
+        found: Result = future.result()
+        return found
+
+
+@contextmanager
+def here(assignment: Assignment, at_a_time: int) -> Iterator[Threads]:
+    """Graders on this machine."""
+    with ThreadPoolExecutor(max_workers=at_a_time) as pool:
+        yield Threads(assignment, at_a_time, pool)
+
+
 def run(
-    assignment: Assignment,
+    graders: Graders,
     wanted: Sequence[Job],
     book: Gradebook,
     *,
-    workers: int,
     published: bool = True,
     done: Done = lambda job, result: None,
     stopping: Callable[[int], None] = lambda running: None,
 ) -> Outcome:
-    """Grade `wanted`, `workers` at a time, and record each result as it comes.
+    """Have `wanted` graded and record each result as it comes.
 
     The first Ctrl-C waits for those that are being graded (`stopping` is told how many), a second
     one raises KeyboardInterrupt. Raises AssignmentError where the assignment cannot be used.
     """
     started = time.perf_counter()
-    yardsticks = yardstick.kept(assignment)
     waiting = iter(wanted)
     graded = 0
-    with _interruptible() as stop, ThreadPoolExecutor(max_workers=workers) as pool:
-        running: dict[Future[Result], Job] = {}
+    with _interruptible() as stop:
+        running: dict[Future[Any], Job] = {}
 
         def refill() -> None:
-            while len(running) < workers and not stop.is_set():
+            while len(running) < graders.at_a_time and not stop.is_set():
                 job = next(waiting, None)
                 if job is None:
                     return
-                running[pool.submit(one, assignment, job.found.path, yardsticks)] = job
+                running[graders.start(job)] = job
 
         refill()
         told = False
@@ -87,7 +126,7 @@ def run(
             finished, _ = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
             for future in finished:
                 job = running.pop(future)
-                result = future.result()
+                result = graders.result(job, future)
                 book.record(
                     result,
                     students=job.found.students,

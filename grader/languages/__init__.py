@@ -129,9 +129,12 @@ class Language(Protocol):
         ...
 
     def build(
-        self, text: str, file_name: str, contracts: tuple[Contract, ...]
+        self, text: str, file_name: str, contracts: tuple[Contract, ...], **options: Any
     ) -> tuple[tuple[Build, ...], Artefact | None]:
-        """Compile; None beside the builds when the compiler or the contract said no."""
+        """Compile; None beside the builds when the compiler or the contract said no.
+
+        A language that includes also takes `headers`, the submission's other files by their path.
+        """
         ...
 
 
@@ -158,11 +161,11 @@ class WithCompiler:
         return reason
 
     def build(
-        self, text: str, file_name: str, contracts: tuple[Contract, ...]
+        self, text: str, file_name: str, contracts: tuple[Contract, ...], **options: Any
     ) -> tuple[tuple[Build, ...], Artefact | None]:
         """Compile with this compiler."""
         built: tuple[tuple[Build, ...], Artefact | None] = self.module.build(
-            text, file_name, contracts, compiler=self.compiler
+            text, file_name, contracts, compiler=self.compiler, **options
         )
         return built
 

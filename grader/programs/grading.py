@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 
 import numpy as np
 
@@ -44,12 +45,19 @@ _ENDED: dict[str, Ended] = {
 
 
 def grade(
-    task: Task, source: SourceFile, step: Callable[[str], None]
+    task: Task,
+    source: SourceFile,
+    step: Callable[[str], None],
+    *,
+    headers: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[tuple[Build, ...], tuple[CaseResult, ...] | None]:
-    """The builds, and the result of every case; None where a compiler said no."""
+    """The builds, and the result of every case; None where a compiler said no.
+
+    `headers` are the submission's other files, by their path from its folder.
+    """
     assignment = task.assignment
     harness = _harness(assignment) if assignment.kind == "solve" else ""
-    builds, built = building.build(source.text or "", source.name, {}, step, harness=harness)
+    builds, built = building.build(source.text or "", source.name, headers, step, harness=harness)
     if built is None:
         return builds, None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -181,3 +182,36 @@ def test_a_malformed_assignment_names_key_and_line(grade: Grade, tmp_path: Path)
     line = text.splitlines().index("[rubric]") + 1
     assert f"assignment.toml:{line}" in done.stderr
     assert "rubrik" in done.stderr
+
+
+HEADERS = {
+    "cuda-c": ("kernel.cu", "float plus(float a, float b) { return a + b; }\n", "__device__ "),
+    "metal": ("kernel.metal", "float plus(float a, float b) { return a + b; }\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_submissions_own_header_is_built_checked_and_handed_in(name, tmp_path, monkeypatch):
+    from grader.languages import language
+
+    if (why := language(name).missing()) is not None:
+        pytest.skip(why)
+    file, text, words = HEADERS[name]
+    known = ROOT / "assignments/assignment3/submissions/accepted" / f"plain{Path(file).suffix}"
+    source = known.read_text()
+    work = tmp_path / "work"
+    (work / "inner").mkdir(parents=True)
+    (work / file).write_text(
+        '#include "inner/plus.h"\n' + source.replace("A[i] + B[i]", "plus(A[i], B[i])")
+    )
+    (work / "inner" / "plus.h").write_text(f"#pragma once\n{words}inline {text}")
+    out = tmp_path / "out"
+    code = cli._run(["submit", "assignment3", str(work), "--out", str(out), "--quiet"])
+    found = json.loads((out / "result.json").read_text())
+    assert (code, found["verdict"]) == (0, "accepted"), found["reason"]
+    assert [f["name"] for f in found["files"]] == [file, "inner/plus.h"]
+    with zipfile.ZipFile(out / "submission.zip") as packed:
+        assert "inner/plus.h" in packed.namelist()
+    assert cli._run(["check", "assignment3", str(work), "--quiet"]) == 0
+    (work / "inner" / "plus.h").write_text(f"#pragma once\n{words}inline {text.replace('+', '-')}")
+    assert cli._run(["check", "assignment3", str(work), "--quiet"]) == 1

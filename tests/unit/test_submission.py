@@ -179,3 +179,51 @@ def test_a_file_without_permission(tmp_path: Path, course: Assignment) -> None:
     (tmp_path / "kernel.cu").write_text(KERNEL)
     (tmp_path / "kernel.cu").chmod(0)
     assert "cannot be read" in refused(tmp_path, course)
+
+
+def test_beside_the_starters_file_others_are_not_graded(tmp_path, course):
+    (tmp_path / "kernel.cu").write_text("__global__ void vec_add() {}")
+    for stray in ("plot.py", "test_me.py"):
+        (tmp_path / stray).write_text("x = 1")
+    found = submission.read(tmp_path, course)
+    assert [source.name for source in found.sources] == ["kernel.cu"]
+    assert {m.split()[0] for m in found.mentions} == {"plot.py", "test_me.py"}
+    assert all("kernel.cu is the one that counts" in m for m in found.mentions)
+
+
+def test_what_a_kernel_includes_of_its_folder_belongs_to_it(tmp_path, course):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "kernel.cu").write_text('#include "inner/tile.cuh"\n#include <cmath>\n')
+    (tmp_path / "inner" / "tile.cuh").write_text('#include "size.h"\n#include "../deep.h"\n')
+    (tmp_path / "inner" / "size.h").write_text("#define TILE 16\n")
+    (tmp_path / "deep.h").write_text("")
+    (tmp_path / "unused.h").write_text("")
+    found = submission.read(tmp_path, course)
+    assert [h.name for h in found.headers] == ["deep.h", "inner/size.h", "inner/tile.cuh"]
+    before = found.sha256
+    (tmp_path / "inner" / "size.h").write_text("#define TILE 32\n")
+    assert submission.read(tmp_path, course).sha256 != before
+
+
+def test_headers_never_come_from_outside_or_stand_in_for_ours(tmp_path, course):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (tmp_path / "secret.h").write_text("secret")
+    (folder / "kernel.cu").write_text(
+        '#include "../secret.h"\n#include "link.h"\n#include "grade_prelude.h"\n'
+        f'#include "{tmp_path}/secret.h"\n#include "kernel.cu"\n'
+    )
+    (folder / "link.h").symlink_to(tmp_path / "secret.h")
+    (folder / "grade_prelude.h").write_text("#define float double\n")
+    found = submission.read(folder, course)
+    assert found.headers == ()
+    assert any("link.h leads out of" in mention for mention in found.mentions)
+
+
+def test_headers_are_bounded(tmp_path, course):
+    lines = [f'#include "h{n}.h"' for n in range(100)]
+    (tmp_path / "kernel.cu").write_text("\n".join(lines))
+    for n in range(100):
+        (tmp_path / f"h{n}.h").write_text("//")
+    with pytest.raises(RefusedError, match="includes more than 64 files"):
+        submission.read(tmp_path, course)
