@@ -5,7 +5,7 @@
     grader = "0.1.0"              # the version this term is graded with
     students = ["ann", "bob"]     # who hands in together
 
-    [hand_in]
+    [hand_in]                     # without it nothing leaves this machine
     to = "git"                    # "git": commit, tag, push; "folder": a drop folder; "nothing"
     remote = "origin"
     folder = "/courses/drop"      # relative: from grade.toml
@@ -35,7 +35,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rich.console import Console
 
-from grader import __version__
+from grader import __version__, cases
 from grader.errors import UsageError
 from grader.report import json as result_json
 from grader.report import replace
@@ -110,7 +110,21 @@ def version_remark(config: Config) -> str:
         return ""
     return (
         f"grade.toml asks for grader {config.grader}, this is {__version__}: "
-        "the grade that counts may differ"
+        "the grade that counts may differ (your course says how to install that version)"
+    )
+
+
+def hidden_remark(result: Result) -> str:
+    """How many points rest on hidden cases, whose values here are not those that count."""
+    total = sum(case.weight for case in result.cases)
+    hidden = sum(case.weight for case in result.cases if case.hidden)
+    if not hidden or cases.secret():
+        return ""
+    by_case = [line for line in result.score.lines if line.item in ("correct", "bounds", "sync")]
+    held = round(sum(line.out_of for line in by_case) * hidden / total)
+    return (
+        f"{held} of {result.score.out_of} points rest on hidden cases; they were run here with "
+        "other values than those your instructor grades with"
     )
 
 
@@ -156,7 +170,8 @@ def pack(result: Result, place: Path, out: Path) -> Packed:
     left = [
         f"{path.name} ({'a folder' if path.is_dir() else 'not what is graded'})"
         for path in others
-        if path.name not in files and not path.name.startswith(".")
+        if not path.name.startswith(".")
+        and not any(name == path.name or name.startswith(f"{path.name}/") for name in files)
     ]
     return Packed(
         source=folder,
@@ -211,8 +226,9 @@ def finish(
             shown = ", ".join(packed.left_out[:6])
             more = f" and {len(packed.left_out) - 6} more" if len(packed.left_out) > 6 else ""
             say(f"  not in it: {shown}{more}")
-    if (remark := version_remark(config)) and not quiet:
-        say(remark)
+    for remark in () if quiet else (version_remark(config), hidden_remark(result)):
+        if remark:
+            say(remark)
     if packed.archive is None or toml is None or (in_ci and not asked):
         if asked:
             say("not handed in: " + ("nothing was graded" if toml else "there is no grade.toml"))

@@ -13,6 +13,7 @@ from rich.console import Console
 from grader import hand_in
 from grader.errors import UsageError
 from grader.result import Result
+from tests.conftest import ROOT
 from tests.report import results
 
 SOURCE = results.SOURCE
@@ -140,3 +141,49 @@ def test_another_version_and_a_late_day_are_said(work: Path) -> None:
     (work / "grade.toml").write_text("colour = 1\n")
     with pytest.raises(UsageError, match=r"grade\.toml: colour"):
         hand_in.load(work)
+
+
+def test_the_students_template_sends_nothing_anywhere(work: Path) -> None:
+    template = ROOT / "student_template" / "grade.toml"
+    (work / "grade.toml").write_text(template.read_text())
+    git(work, "init", "--quiet", "--initial-branch", "main")
+    result = graded(results.accepted(), work)
+    said = finish(result, pack(result, work))
+    assert "submission.zip" in said and "handed in" not in said
+    assert git(work, "status", "--short", "--untracked-files=all").startswith("?? ")
+    assert "hand in submission.zip yourself" in finish(result, pack(result, work), asked=True)
+    # Its commented examples are keys that there are.
+    text = template.read_text().replace("# students", "students").replace("# remote", "remote")
+    text = (
+        text.replace("# folder", "folder").replace("# [due]", "[due]").replace("# assig", "assig")
+    )
+    (work / "grade.toml").write_text(text)
+    config, _ = hand_in.load(work)
+    assert config.students == ("ann", "bob") and config.hand_in.folder == "/courses/drop"
+
+
+def test_what_hidden_cases_hold_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = results.accepted()
+    shown = result.cases[0]
+    hidden = shown.model_copy(update={"hidden": True, "weight": 1, "name": "hidden"})
+    cases = (shown.model_copy(update={"weight": 1}), hidden)
+    result = result.model_copy(update={"cases": cases})
+    by_case = sum(x.out_of for x in result.score.lines if x.item in ("correct", "bounds", "sync"))
+    remark = hand_in.hidden_remark(result)
+    assert remark.startswith(f"{round(by_case / 2)} of {result.score.out_of} points rest on hidden")
+    monkeypatch.setenv("GRADE_SECRET", "the real one")
+    assert hand_in.hidden_remark(result) == ""
+
+
+@pytest.mark.parametrize(("answer", "agreed"), [("y", True), ("", False), ("no", False)])
+def test_on_a_terminal_it_asks_after_saying_the_score(
+    answer: str, agreed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("builtins.input", lambda text: asked.append(text) or answer)
+    config = hand_in.Config(hand_in=hand_in.Target(to="folder", folder="x"))
+    told = "wrong answer, 40 points, 2 days late: hand in? [y/N] "
+    said = hand_in.wanted(results.wrong_answer(), config, asked=None, ask=True, question=told)
+    assert (said[0], asked) == (agreed, [told])
+    hand_in.wanted(results.wrong_answer(), config, asked=None, ask=False, question=told)
+    assert len(asked) == 1  # never without a terminal
