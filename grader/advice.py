@@ -128,7 +128,9 @@ def faster(score: Score) -> str:
     """What an accepted kernel lacks for the points of speed; empty where it has them."""
     for line in score.lines:
         if line.item == "speed" and line.points < line.out_of:
-            return f"The kernel is right. For the points of speed: {line.why}"
+            parts = re.split(r"; (?=[a-z][a-z ]* [\d.]+)", line.why)
+            lost = [part for part in parts if "(" in part or " time " in part] or parts
+            return f"The kernel is right. For the points of speed: {'; '.join(lost)}"
     return ""
 
 

@@ -10,6 +10,9 @@ from grader.report import words
 from grader.report.findings import Finding, same_file
 from grader.result import Diagnostic, LineMetrics, Record, SourceFile
 
+MOST_ON_A_LINE = 8
+"""Findings of one line that stand beneath it; errors come first."""
+
 LEXERS = {"cuda-c": "cuda", "metal": "cpp", "triton": "python"}
 
 CLASSES = (
@@ -38,13 +41,15 @@ class Heat(Record):
 
 
 class Row(Record):
-    """One source line as the HTML report shows it; `markup` is safe HTML."""
+    """One source line as the HTML report shows it; `markup` is safe HTML, `more` the number of
+    findings that are not shown."""
 
     number: int
     markup: str
     findings: tuple[Finding, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     heat: tuple[Heat, ...] = ()
+    more: int = 0
 
     @property
     def worst(self) -> str:
@@ -63,15 +68,17 @@ def rows(
     """The lines of a source file with everything that was found out about each."""
     counts = {m.line: m.counts for m in lines if m.file is None or same_file(m.file, file.name)}
     heat = _heat(counts)
+    found: dict[int, list[Finding]] = {}
+    for finding in findings:
+        line = finding.fault.line
+        if line is not None and same_file(finding.fault.file or "", file.name):
+            found.setdefault(line, []).append(finding)
     return tuple(
         Row(
             number=number,
             markup=markup,
-            findings=tuple(
-                f
-                for f in findings
-                if f.fault.line == number and same_file(f.fault.file or "", file.name)
-            ),
+            findings=tuple(found.get(number, [])[:MOST_ON_A_LINE]),
+            more=max(0, len(found.get(number, ())) - MOST_ON_A_LINE),
             diagnostics=tuple(
                 d for d in diagnostics if d.line == number and same_file(d.file, file.name)
             ),

@@ -106,18 +106,74 @@ def telling_line(case: CaseResult) -> LineMetrics | None:
     return next(iter(stores(case)), None)
 
 
+class Waste(Record):
+    """The source line that costs an accepted kernel most beyond what it needs, in words."""
+
+    line: LineMetrics
+    words: str
+
+
+def waste(cases: tuple[CaseResult, ...]) -> Waste | None:
+    """The line with the most needless memory traffic, bank conflicts or queued atomics in the
+    largest case; None where no line needs twice what would do."""
+    case = widest(cases)
+    if case is None or case.metrics is None:
+        return None
+    found: list[tuple[float, LineMetrics, str]] = []
+    for line in case.metrics.lines:
+        for name, ideal_name, text in WASTES:
+            cost = line.counts.get(name, 0.0)
+            ideal = line.counts.get(ideal_name, 0.0) if ideal_name else 0.0
+            if cost >= 2 * max(ideal, 1.0):
+                said = text.format(cost=f"{cost:,.0f}", ideal=f"{ideal:,.0f}")
+                found.append((cost - ideal, line, f"{said} (case {case.name})"))
+    if not found:
+        return None
+    _, line, text = max(found, key=lambda item: item[0])
+    return Waste(line=line, words=text)
+
+
+WASTES = (
+    (
+        "global_sectors",
+        "global_sectors_ideal",
+        "{cost} sectors of 32 bytes are moved where {ideal} would do",
+    ),
+    (
+        "shared_wavefronts",
+        "shared_wavefronts_ideal",
+        "bank conflicts make {cost} passes over shared memory where {ideal} would do",
+    ),
+    ("atomic_serialisation", None, "{cost} atomic operations queue up at one address"),
+)
+"""Counts of a line, what would do, and the words for it."""
+
+
+def widest(cases: tuple[CaseResult, ...]) -> CaseResult | None:
+    """The case whose counts per line say most: the one that executed most."""
+    counted = [case for case in cases if case.metrics is not None and case.metrics.lines]
+    return max(counted, key=_all_instructions, default=None)
+
+
+def _all_instructions(case: CaseResult) -> float:
+    return case.metrics.counts.get("warp_instructions", 0.0) if case.metrics else 0.0
+
+
 def _instructions(line: LineMetrics) -> float:
     return line.counts.get("warp_instructions", 0.0)
 
 
 def stores(case: CaseResult) -> tuple[LineMetrics, ...]:
-    """The lines that wrote to global memory in a case with wrong or missing numbers, in order."""
+    """The lines that wrote to global memory in a case with wrong or missing numbers, in order;
+    where none stored, those with atomic operations."""
     unwritten = any(fault.kind == "unwritten" for fault in case.faults)
     if case.metrics is None or (case.mismatch is None and not unwritten):
         return ()
-    return tuple(
-        line for line in case.metrics.lines if line.counts.get("global_store_requests", 0) > 0
-    )
+    for name in ("global_store_requests", "atomics"):
+        found = tuple(line for line in case.metrics.lines if line.counts.get(name, 0) > 0)
+        if found:
+            return found
+    return ()
 
 
 def source(result: Result, name: str | None) -> SourceFile | None:

@@ -19,9 +19,11 @@ from grader.report.findings import (
     leading_fault,
     source,
     telling_line,
+    waste,
+    widest,
 )
 from grader.report.messages import about
-from grader.result import CaseResult, Diagnostic, Fault, LineMetrics, Result, Verdict
+from grader.result import Diagnostic, Fault, LineMetrics, Result, Verdict
 
 MAPS_SHOWN = 3
 """One picture is worth a look; the maps of twelve cases are not."""
@@ -37,6 +39,9 @@ def render(result: Result) -> str:
         place = leading.fault
     elif case is not None:
         place = telling_line(case)
+    wasted = waste(result.cases) if words.slow(result.score) else None
+    if wasted is not None and result.verdict is Verdict.ACCEPTED:
+        place = wasted.line
     return _template().render(
         result=result,
         words=words,
@@ -46,6 +51,7 @@ def render(result: Result) -> str:
         tone=_tone(result.verdict),
         leading=leading,
         case=case,
+        wasted=wasted,
         about=about(result),
         findings=found,
         errors=[d for d in diagnostics if d.severity == "error"],
@@ -56,11 +62,11 @@ def render(result: Result) -> str:
             for file in result.files
             if file.text is not None and file.language
         ],
-        heat_case=_widest(result.cases),
+        heat_case=widest(result.cases),
         maps=pictures.maps(result.cases, MAPS_SHOWN),
         access=pictures.access(leading.fault if leading else None),
         effort=pictures.effort(result.cases),
-        roofline=pictures.roofline(_widest(result.cases)),
+        roofline=pictures.roofline(widest(result.cases)),
         logs=[build for build in result.builds if build.log.strip()],
     )
 
@@ -118,16 +124,6 @@ def _other(result: Result, fault: Fault) -> Excerpt | None:
     return excerpt(text.text, other.line or 0, None, around=1)
 
 
-def _widest(cases: tuple[CaseResult, ...]) -> CaseResult | None:
-    """The case whose counts per line the margin shows: the one that executed most."""
-    counted = [case for case in cases if case.metrics is not None and case.metrics.lines]
-    return max(counted, key=_instructions, default=None)
-
-
-def _instructions(case: CaseResult) -> float:
-    return case.metrics.counts.get("warp_instructions", 0.0) if case.metrics else 0.0
-
-
 def _lines(result: Result) -> tuple[LineMetrics, ...]:
-    case = _widest(result.cases)
+    case = widest(result.cases)
     return case.metrics.lines if case is not None and case.metrics is not None else ()

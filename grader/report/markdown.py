@@ -6,12 +6,22 @@ import re
 
 from grader.report import notes as noted
 from grader.report import words
-from grader.report.findings import Finding, excerpt, findings, leading_case, leading_fault, source
+from grader.report.findings import (
+    Finding,
+    excerpt,
+    findings,
+    leading_case,
+    leading_fault,
+    source,
+    waste,
+)
 from grader.report.messages import about
 from grader.result import NoteClaim, Result, Severity, Verdict
 
 LIMIT_BYTES = 60_000
 """GitHub cuts a comment at 65,536 characters and a step summary at 1 MiB."""
+
+MOST_FOUND = 100
 
 MARKS = {True: "✅", False: "❌"}
 
@@ -46,7 +56,9 @@ def render(result: Result) -> str:
 
 def escape(text: str) -> str:
     """Text that Markdown and HTML leave as it is, on one line."""
-    text = words.clean(text).replace("\n", " ").replace("&", "&amp;").replace("<", "&lt;")
+    text = (
+        words.cut(words.clean(text)).replace("\n", " ").replace("&", "&amp;").replace("<", "&lt;")
+    )
     return re.sub(r"([\\`*_\[\]|#~>])", r"\\\1", text)
 
 
@@ -79,6 +91,13 @@ def _cause(result: Result) -> str:
             return "\n\n".join(filter(None, (text, _excerpt(result, first.file, first.line, None))))
     if case is not None and case.mismatch is not None:
         return f"Case {escape(case.name)}: {escape(case.mismatch.message)}"
+    if result.verdict is Verdict.ACCEPTED and words.slow(result.score):
+        wasted = waste(result.cases)
+        if wasted is not None:
+            line = wasted.line
+            text = f"{escape(words.place(line.file, line.line))}: {escape(wasted.words)}"
+            cut = _excerpt(result, line.file, line.line, None)
+            return "\n\n".join(filter(None, (escape(result.reason), text, cut)))
     return escape(result.reason)
 
 
@@ -145,13 +164,15 @@ def _cases(result: Result) -> str:
 
 def _more(result: Result) -> str:
     leading = leading_fault(result)
-    rest = [f for f in findings(result) if f != leading]
+    rest = [f for f in findings(result) if leading is None or f.fault is not leading.fault]
     if not rest:
         return ""
     rows = [
         f"- {finding.fault.severity.value}: {escape(words.fault_text(finding.fault))}"
-        for finding in rest
+        for finding in rest[:MOST_FOUND]
     ]
+    if len(rest) > MOST_FOUND:
+        rows.append(f"- and {len(rest) - MOST_FOUND:,} more in report.html")
     errors = sum(finding.fault.severity is Severity.ERROR for finding in rest)
     return folded(f"{len(rest)} more findings, {errors} of them errors", "\n".join(rows))
 
@@ -189,5 +210,6 @@ def _logs(result: Result) -> str:
 
 def _environment(result: Result) -> str:
     rows = [f"- {escape(name)} {escape(version)}" for name, version in result.versions.items()]
-    rows.append(f"- again: `{words.reproduce(result)}`")
+    again = words.clean(words.reproduce(result)).replace("`", "'").replace("\n", " ")
+    rows.append(f"- again: `{again}`")
     return folded("Environment", "\n".join(rows))

@@ -22,6 +22,7 @@ from grader.report.findings import (
     leading_fault,
     source,
     telling_line,
+    waste,
 )
 from grader.result import CaseResult, Diagnostic, Result, Severity, Verdict
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:  # what makes these imports the whole line; showing them does 
 WIDTH = 80
 CASES_SHOWN = 12
 LOG_LINES = 12
+MOST_FOUND = 100
 STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
@@ -101,7 +103,7 @@ def show(
 def lines(out: Console, text: str, style: str = "", indent: int = 0) -> None:
     """Print text wrapped to the console, whatever it holds."""
     for line in words.clean(text).splitlines() or [""]:
-        for piece in _wrap(_ascii(out, line), out.width - indent):
+        for piece in _wrap(_ascii(out, words.cut(line)), out.width - indent):
             _row(out, Text(" " * indent + piece, style=style))
 
 
@@ -126,7 +128,8 @@ def table(out: Console, rows: Sequence[tuple[Text, ...]], right: tuple[int, ...]
             gap = " " * (width - len(cell.plain))
             line.append(gap if i in right else "").append_text(cell)
             line.append(("" if i in right else gap) + "  ")
-        first, *more = _wrap(_ascii(out, words.clean(last.plain)), out.width - indent)
+        said = words.cut(words.clean(last.plain))
+        first, *more = _wrap(_ascii(out, said), out.width - indent)
         _row(out, line.append(first, style=last.style))
         for piece in more:
             _row(out, Text(" " * indent).append(piece, style=last.style))
@@ -162,7 +165,12 @@ def _cause(out: Console, result: Result) -> None:
         _telling_line(out, result, case)
     elif result.reason:
         lines(out, result.reason)
-        if case is not None:
+        wasted = waste(result.cases) if words.slow(result.score) else None
+        if result.verdict is Verdict.ACCEPTED and wasted is not None:
+            place = words.place(wasted.line.file, wasted.line.line)
+            lines(out, f"{place}: {wasted.words}")
+            _source(out, result, wasted.line.file, wasted.line.line, None)
+        elif case is not None:
             _telling_line(out, result, case)
         else:
             out.print()
@@ -245,8 +253,9 @@ def _diagnostic(out: Console, result: Result, diagnostic: Diagnostic) -> None:
 def _more(out: Console, result: Result, verbose: bool) -> None:
     """The findings beside the leading one."""
     leading = leading_fault(result)
-    rest = [f for f in findings(result) if f != leading]
-    shown = rest if verbose else [f for f in rest if f.fault.severity != Severity.NOTE][:5]
+    rest = [f for f in findings(result) if leading is None or f.fault is not leading.fault]
+    shown = [f for f in rest if verbose or f.fault.severity != Severity.NOTE]
+    shown = shown[: MOST_FOUND if verbose else 5]
     if not shown:
         return
     lines(out, "Also found")
@@ -256,7 +265,8 @@ def _more(out: Console, result: Result, verbose: bool) -> None:
         if fault.advice and verbose:
             lines(out, fault.advice, "dim", indent=4)
     if len(rest) > len(shown):
-        lines(out, f"{len(rest) - len(shown)} more with --verbose", "dim", indent=2)
+        where = "in report.html" if verbose else "with --verbose"
+        lines(out, f"{len(rest) - len(shown)} more {where}", "dim", indent=2)
     out.print()
 
 

@@ -53,6 +53,11 @@ def points(score: Score) -> str:
     return f"{score.points} of {score.out_of} points"
 
 
+def slow(score: Score) -> bool:
+    """Whether points of speed were lost."""
+    return any(line.item == "speed" and line.points < line.out_of for line in score.lines)
+
+
 def place(file: str | None, line: int | None) -> str:
     """`vec_add.cu:12`, or as much of it as is known."""
     if file is None:
@@ -147,6 +152,16 @@ def reproduce(result: Result) -> str:
     """The one command that grades the same file again."""
     name = kernel_file(result)
     return f"grade submit {result.assignment}" + (f" {name}" if name else "")
+
+
+LONGEST = 2000
+"""Characters of one line of prose before the rest is a number: nobody reads more."""
+
+
+def cut(line: str) -> str:
+    """A line of at most about LONGEST characters, which says how many are left out."""
+    more = len(line) - LONGEST
+    return line if more <= 0 else f"{line[:LONGEST]} ({more:,} more characters)"
 
 
 _COMMAND = re.compile(r"(?<!\S)::(?=[A-Za-z])|##(?=\[)")

@@ -172,6 +172,26 @@ def accepted() -> Result:
     )
 
 
+def slow() -> Result:
+    """Accepted, with points of speed lost to the memory traffic of one line."""
+    line = METRICS.lines[0].model_copy(
+        update={"counts": {"global_sectors": 512.0, "global_sectors_ideal": 128.0}}
+    )
+    base = accepted()
+    cases = tuple(
+        case.model_copy(update={"metrics": METRICS.model_copy(update={"lines": (line,)})})
+        for case in base.cases
+    )
+    return base.model_copy(
+        update={
+            "cases": cases,
+            "score": _score(build=10, correct=40, bounds=20, sync=10, speed=3, notes=10),
+            "next_step": "The kernel is right. For the points of speed: global memory efficiency "
+            "0.25 (neighbouring threads touch neighbouring elements)",
+        }
+    )
+
+
 def out_of_bounds() -> Result:
     good = CaseResult(name="full", device="virtual", verdict=Verdict.ACCEPTED, sizes={"N": 1024})
     bad = CaseResult(
@@ -320,6 +340,7 @@ def hostile() -> Result:
 
 ALL = (
     accepted,
+    slow,
     out_of_bounds,
     race,
     build_failed,

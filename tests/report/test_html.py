@@ -102,6 +102,28 @@ def test_pictures_of_cost_say_in_words_what_they_show() -> None:
     assert kinds.count("yours") == kinds.count("theirs") == 4
 
 
+def test_an_accepted_kernel_that_is_slow_shows_the_line_that_costs_most() -> None:
+    text = parse(results.slow()).text
+    assert (
+        "Line 6 costs most beyond what it needs: 512 sectors of 32 bytes are moved where 128 would"
+        in text
+    )
+    assert ">   6 |     C[i] = A[i] + B[i];" in text
+    assert "costs most beyond" not in parse(results.accepted()).text
+
+
+def test_both_halves_of_a_race_are_shown() -> None:
+    text = parse(results.race()).text
+    assert "The other access, write by block 0, thread 32 at line 5:" in text
+    assert ">   5 |     int i" in text
+    assert ">   6 |     C[i]" in text
+
+
+def test_no_script_runs_in_a_report_whatever_a_student_wrote() -> None:
+    policies = [a["content"] for t, a in parse(results.hostile()).tags if "http-equiv" in a]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
 def test_the_access_of_a_warp_is_drawn_lane_by_lane() -> None:
     tree = parse(results.out_of_bounds())
     labels = [attrs["aria-label"] or "" for tag, attrs in tree.tags if tag == "svg"]
