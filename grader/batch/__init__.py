@@ -3,6 +3,7 @@
 ::
 
     layouts.py     submissions as they lie in a folder -> Found, and what was skipped
+    commits.py     when a clone's submission was committed
     roster.py      who is in the class: any CSV of the usual systems
     keys.py        what decides a grade, as one hash: the resume key
     gradebook.py   SQLite: attempts, results, history, overrides, extensions

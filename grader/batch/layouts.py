@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from grader.batch import commits
 from grader.batch.roster import Roster, Student
 from grader.errors import UsageError
 from grader.result import Record
@@ -121,7 +122,12 @@ def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
             skipped.append(Skipped(name=path.name, reason="the folder has no files"))
             continue
         found.append(
-            Found(path=place, students=(student,), submitted=_time(place), sha256=digest(place))
+            Found(
+                path=place,
+                students=(student,),
+                submitted=commits.time(place, path) or _time(place),
+                sha256=digest(place),
+            )
         )
     return Finding(
         layout=", ".join(sorted(layouts)) or "nothing", found=tuple(found), skipped=tuple(skipped)

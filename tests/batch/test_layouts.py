@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,40 @@ def test_digest_changes_with_contents_names_and_links_only(tmp_path: Path) -> No
 def test_nothing_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no submissions in"):
         layouts.discover(tmp_path, "assignment3")
+
+
+def test_a_clone_is_as_late_as_its_commit_and_runs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last commit to the assignment counts, not later work, not the files' times."""
+    repository = tmp_path / "class" / "ann"
+    for name in ("assignment3", "assignment4"):
+        (repository / name).mkdir(parents=True)
+
+    def git(*words: str, when: int = 0) -> None:
+        times = {"GIT_AUTHOR_DATE": f"{when} +0000", "GIT_COMMITTER_DATE": f"{when} +0000"}
+        subprocess.run(
+            ["git", "-c", "user.name=ann", "-c", "user.email=a@x", *words], cwd=repository,
+            check=True, capture_output=True, env={**os.environ, **times},
+        )  # fmt: skip
+
+    git("init", "--quiet")
+    for name, when in (("assignment3", 1_700_000_000), ("assignment4", 1_700_900_000)):
+        (repository / name / "kernel.cu").write_text(f"// {name}")
+        git("add", "-A")
+        git("commit", "--quiet", "-m", name, when=when)
+    # What a hostile repository may say in its configuration.
+    ran = tmp_path / "ran"
+    for key in ("gpg.program", "core.fsmonitor", "core.pager", "core.sshCommand"):
+        git("config", key, f"touch {ran};")
+    git("config", "log.showSignature", "true")
+    for state in ("loose", "packed"):
+        finding = layouts.discover(tmp_path / "class", "assignment3")
+        (found,) = finding.found
+        assert found.submitted.timestamp() == 1_700_000_000, state
+        assert not ran.exists()
+        git("gc", "--quiet")
+        ran.unlink(missing_ok=True)  # the gc of this test obeys the configuration
+    (repository / ".git" / "HEAD").write_text("ref: refs/../../../etc/passwd\n")
+    (found,) = layouts.discover(tmp_path / "class", "assignment3").found
+    assert found.submitted.timestamp() > 1_700_900_000  # the file's time
