@@ -82,8 +82,8 @@ def run(folder: Path) -> list[str]:
         # Only that the machine of a test need not have Landlock.
         extra = " --weak-sandbox" if command.startswith("grade batch") else ""
         done = subprocess.run(
-            ["bash", "-ec", command + extra], cwd=folder, env=environment, capture_output=True, text=True,
-            check=False,
+            ["bash", "-ec", command + extra], cwd=folder, env=environment, capture_output=True,
+            text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         said.append(done.stdout)
