@@ -123,6 +123,7 @@ typedef struct Warp {
   u32 origin_site[LANES];    /* the last load that gave undefined bytes, plus one */
   u32 origin_buffer[LANES], origin_space[LANES], origin_size[LANES];
   u64 origin_address[LANES];
+  u32 last_call, pad2;        /* where call_site looks first */
 } Warp;
 
 typedef struct Async { u32 lane, group, offset, size, committed; } Async;

@@ -14,8 +14,14 @@ static u32 call_site(Warp *w, u32 lane, u32 site) {
   if (!depth || site >= L->nsites) return site;
   CallSite c = {site, depth < 12 ? depth : 12, {0}};
   for (u32 k = 0; k < c.depth; k++) c.back[k] = w->stack[(depth - 1 - k) * LANES + lane];
+  /* The lanes of one access mostly come from one place. */
+  u32 last = w->last_call;
+  if (last < L->ncall_sites && !memcmp(&L->call_sites[last], &c, sizeof c)) return (u32)L->nsites + last;
   for (u64 k = L->ncall_sites; k-- > 0;)
-    if (!memcmp(&L->call_sites[k], &c, sizeof c)) return (u32)(L->nsites + k);
+    if (!memcmp(&L->call_sites[k], &c, sizeof c)) {
+      w->last_call = (u32)k;
+      return (u32)(L->nsites + k);
+    }
   if (L->ncall_sites == MAX_CALL_SITES) return site;
   L->call_sites[L->ncall_sites] = c;
   return (u32)(L->nsites + L->ncall_sites++);

@@ -131,6 +131,9 @@ static int against(Warp *w, u32 lane, u32 site, u32 access, u32 strong, const Pl
   return 1;
 }
 
+/* Readers that an atomic has met stay in a cell's list up to this many. */
+#define MOST_MET 256
+
 static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, const Place *P, u64 a,
                         u32 size, int same_value) {
   Shadow *s = P->shadow;
@@ -193,10 +196,14 @@ static void race_access(Warp *w, u32 lane, u32 site, u32 access, u32 flags, cons
         against(w, lane, site, access, strong, P, a, size, c->read, READ, read_strong, 0, 0);
       /* Many atomics meet many readers: each reader once by each instruction. */
       u32 here = access == ATOMIC ? now.site + 1 : 0;
-      for (Reader *r = c->more; r; r = r->next)
+      u32 length = 0;
+      for (Reader **place = &c->more, *r; (r = *place);) {
         if (r->at.thread != now.thread && (!here || r->met != here) &&
             against(w, lane, site, access, strong, P, a, size, r->at, READ, read_strong, 0, 0))
           r->met = here;
+        if (r->met && ++length > MOST_MET) *place = r->next;
+        else place = &r->next;
+      }
     }
     if (access == ATOMIC) {
       c->atomic = now;
