@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 
 from grader import cli
 from grader.batch.gradebook import Gradebook, dumped
+from tests.batch import made_class
 from tests.conftest import ROOT
 
 KNOWN = ROOT / "assignments" / "assignment3" / "submissions"
@@ -96,40 +98,107 @@ def test_it_ends_with_a_class_report_that_can_be_made_again(
     assert ">ann<" not in Path("x/class.html").read_text()
 
 
-@pytest.mark.slow
-def test_killed_at_any_moment_it_goes_on_and_grades_nothing_twice(tmp_path: Path) -> None:
-    names = [
-        "accepted/plain.cu", "accepted/grid_stride.cu", "out_of_bounds/no_guard.cu",
-        "build_failed/wrong_name.cu",
-    ]  # fmt: skip
-    for number in range(30):
-        file = hand_in(tmp_path / "class", f"student{number:02}", names[number % len(names)])
-        file.write_text(file.read_text() + f"// {number}\n")
-        os.utime(file, (1_700_000_000, 1_700_000_000))
+def start(tmp_path: Path, gradebook: Path, *more: str) -> subprocess.Popen[str]:
+    """`grade batch` in a process group of its own, as a terminal starts it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "grader", "batch", "assignment3", "--submissions",
+         str(tmp_path / "class"), "--gradebook", str(gradebook), "--weak-sandbox", "--quiet",
+         *more],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    )  # fmt: skip
 
-    def start(gradebook: Path) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "grader", "batch", "assignment3", "--submissions",
-             str(tmp_path / "class"), "--gradebook", str(gradebook), "--weak-sandbox", "--quiet"],
-            cwd=ROOT,
-        )  # fmt: skip
 
+def until(gradebook: Path, count: int, process: subprocess.Popen[str]) -> None:
+    """Wait until so many are graded; the process must not have ended by then."""
+    deadline = time.monotonic() + 300
+    while _count(gradebook) < count:
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def exported(gradebook: Path) -> bytes:
+    """The grades as `grade export --to csv` writes them."""
+    out = gradebook.with_suffix(".csv")
+    assert cli._run(["export", "assignment3", "--to", "csv", "--gradebook", str(gradebook),
+                     "--out", str(out)]) == 0  # fmt: skip
+    return out.read_bytes()
+
+
+@pytest.mark.parametrize(("count", "kills"), [(6, 1), pytest.param(60, 3, marks=pytest.mark.slow)])
+def test_killed_at_any_moment_it_goes_on_and_grades_nothing_twice(
+    tmp_path: Path, count: int, kills: int
+) -> None:
+    expected = made_class.make(tmp_path / "class", count)
     killed, whole = tmp_path / "killed.db", tmp_path / "whole.db"
-    for wanted in (4, 11, 20):  # however fast the machine is, each kill falls into the work
-        process = start(killed)
-        deadline = time.monotonic() + 300
-        while process.poll() is None and _count(killed) < wanted:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+    moments = random.Random()  # its seed is no matter: every moment must do
+    for number in range(kills):
+        process = start(tmp_path, killed)
+        before = _count(killed)
+        # Random, but inside the work however fast the machine is: after some, before the last.
+        last = before + (count - before) // (kills - number + 1)
+        until(killed, moments.randint(before + 1, max(before + 1, last)), process)
+        time.sleep(moments.uniform(0, 0.2))
         process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert wanted <= _count(killed) < 30
-    assert start(killed).wait() == 0
-    assert start(whole).wait() == 0
+        process.communicate()
+        assert before < _count(killed) < count
+    for gradebook in (killed, whole):
+        process = start(tmp_path, gradebook)
+        said = process.communicate()[0]
+        assert process.returncode == 0, said
     with Gradebook(killed) as one, Gradebook(whole) as other:
         assert dumped(one, "assignment3") == dumped(other, "assignment3")
-        assert len(one.history("assignment3")) == 30  # one grading each, however often killed
-    assert _count(killed) == 30
+        assert len(one.history("assignment3")) == count  # one grading each, however often killed
+        verdicts = {row.student: row.verdict.value for row in one.rows("assignment3")}
+    assert exported(killed) == exported(whole)
+    assert all(verdicts[student] in allowed for student, allowed in expected.items())
+
+
+def test_ctrl_c_finishes_what_it_began_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    made_class.make(tmp_path / "class", 12, verdicts=["accepted", "build_failed"])
+    gradebook = tmp_path / "gradebook.db"
+    process = start(tmp_path, gradebook, "--jobs", "1")
+    until(gradebook, 2, process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    said = process.communicate(timeout=120)[0]
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert "are left; the same command goes on with them" in said
+    done = _count(gradebook)
+    assert 2 <= done < 12
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)  # no process of its group is left
+    process = start(tmp_path, gradebook)
+    assert f"graded {12 - done} in" in process.communicate()[0]
+    with Gradebook(gradebook) as book:
+        assert len(book.history("assignment3")) == 12
+
+
+def test_what_one_submission_does_costs_that_submission_only(tmp_path: Path) -> None:
+    """A crash, a hang, a hog and a bomb between honest ones; each says whose fault it was."""
+    folder = tmp_path / "class"
+    for student in ("a_honest", "z_honest"):
+        hand_in(folder, student, "accepted/plain.cu")
+    for student, hostile in (
+        ("crash", "wild_pointers"), ("hang", "never_writes"), ("hog", "asks_for_a_terabyte"),
+    ):  # fmt: skip
+        (folder / student).mkdir()
+        shutil.copy(made_class.HOSTILE / f"{hostile}.cu", folder / student / "kernel.cu")
+    hand_in(folder, "spins", "timed_out/loop_never_steps.cu")
+    with zipfile.ZipFile(folder / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("kernel.cu", bytes(64 << 20))
+    batch(tmp_path)
+    with Gradebook(tmp_path / "gradebook.db") as book:
+        rows = {row.student: row for row in book.rows("assignment3")}
+        reason = book.result(rows["bomb"].id).reason
+    assert {s: r.verdict.value for s, r in rows.items() if "honest" in s} == {
+        "a_honest": "accepted", "z_honest": "accepted",
+    }  # fmt: skip
+    assert rows["bomb"].verdict.value == "refused" and "bomb.zip" in reason
+    assert rows["spins"].verdict.value == "timed_out"
+    others = {rows[s].verdict.value for s in ("crash", "hang", "hog")}
+    assert not others & {"accepted", "grader_error"}
 
 
 def _count(path: Path) -> int:
