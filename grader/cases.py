@@ -139,11 +139,16 @@ def sizes(assignment: Assignment, case: Case, key: bytes) -> dict[str, int]:
     return values
 
 
-def inputs(assignment: Assignment, case: Case, key: bytes | None = None) -> Inputs:
-    """The buffers and scalars of a case. Raises AssignmentError, naming `inputs.py`."""
+def inputs(
+    assignment: Assignment, case: Case, key: bytes | None = None, *, fresh: int = 0
+) -> Inputs:
+    """The buffers and scalars of a case. Raises AssignmentError, naming `inputs.py`.
+
+    `fresh` draws other values of the same sizes, for measurements that must not repeat.
+    """
     key = secret() if key is None else key
     numbers = sizes(assignment, case, key)
-    rng = np.random.Generator(np.random.PCG64([seed(assignment, case, key), 0]))
+    rng = np.random.Generator(np.random.PCG64([seed(assignment, case, key), fresh << 1]))
     made = _call(assignment, "inputs", dict(numbers), rng, case)
     path = assignment.folder / "inputs.py"
     if not isinstance(made, dict):

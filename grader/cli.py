@@ -50,7 +50,10 @@ Language = Annotated[
     str | None,
     typer.Option(help="Grade only this language: cuda-c, metal or triton.", show_default=False),
 ]
-Device = Annotated[str, typer.Option(help="Where the kernels run: auto, virtual.")]
+Device = Annotated[
+    str,
+    typer.Option(help="What measures speed beside the virtual GPU: auto, virtual (nothing), cuda."),
+]
 Compiler = Annotated[
     str | None,
     typer.Option(

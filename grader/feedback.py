@@ -47,6 +47,8 @@ def _verdict_only(case: CaseResult) -> CaseResult:
             "metrics": None,
             "timing": None,
             "reference": None,
+            "measured": None,
+            "baselines": (),
             "printed": "",
             "reason": reason,
         }

@@ -23,6 +23,7 @@ from grader import (
     devices,
     feedback,
     judge,
+    measure,
     submission,
     verdict,
     yardstick,
@@ -32,6 +33,7 @@ from grader import (
 )
 from grader.assignment_schema import Assignment, Language
 from grader.devices import virtual
+from grader.devices.hardware import alone
 from grader.errors import InternalError, NotGradableError, RefusedError
 from grader.languages import Artefact
 from grader.languages import language as language_module
@@ -40,6 +42,7 @@ from grader.result import (
     Build,
     CaseResult,
     Diagnostic,
+    Hardware,
     Notes,
     Result,
     Severity,
@@ -83,6 +86,8 @@ def submit(
     assignment = name if isinstance(name, Assignment) else assignments.load(name)
     chosen = _language(language)
     devices.device(device)
+    if small and device == "auto":
+        device = virtual.NAME  # the quick loop measures nothing
     step("reading the submission")
     try:
         where = place(assignment.name if isinstance(name, Assignment) else name, path)
@@ -92,7 +97,16 @@ def submit(
     jobs = jobs or os.cpu_count() or 1
     yardsticks = yardsticks or yardstick.kept(assignment, small=small, jobs=jobs, compiler=compiler)
     found = [
-        _grade(assignment, handed_in, source, yardsticks, small=small, step=step, started=started)
+        _grade(
+            assignment,
+            handed_in,
+            source,
+            yardsticks,
+            device=device,
+            small=small,
+            step=step,
+            started=started,
+        )
         for source in handed_in.sources
     ]
     best = max(found, key=_merit)
@@ -138,6 +152,7 @@ def _grade(
     source: SourceFile,
     yardsticks: Yardsticks,
     *,
+    device: str,
     small: bool,
     step: Step,
     started: float,
@@ -147,9 +162,11 @@ def _grade(
         _result, assignment, handed_in=handed_in, language=name, started=started
     )
     builds: tuple[Build, ...] = ()
+    hardware: Hardware | None = None
     try:
-        measure = yardsticks(name)
-        task = measure.task
+        held = yardsticks(name)
+        task = held.task
+        bench = measure.bench(device, task)
         module = language_module(name, task.compiler)
         step(f"building {source.name}")
         artefact: Artefact | None = None
@@ -162,7 +179,7 @@ def _grade(
             graded = ran
         else:
             with ThreadPoolExecutor(1) as beside:
-                reference = beside.submit(lambda: measure.known)
+                reference = beside.submit(lambda: held.known)
                 builds, artefact = module.build(
                     source.text or "", source.name, task.contracts, **_headers(handed_in, name)
                 )
@@ -173,7 +190,13 @@ def _grade(
                     return _build_failed(result, (builds[0].model_copy(update=failed), *builds[1:]))
                 step("running the reference")
                 known = reference.result()
-            graded = _best_build(task, artefact, known, source, step)
+            build, graded = _best_build(task, artefact, known, source, step)
+            if bench is not None:
+                hardware = bench.facts
+                with alone(bench.module.NAME):
+                    graded = measure.beside(
+                        bench, task, artefact, build, known, graded, file=source.name, step=step
+                    )
     except NotGradableError as error:
         return result(
             Verdict.NOT_GRADABLE,
@@ -197,6 +220,7 @@ def _grade(
         graded=graded,
         shown=shown,
         artefact=None if small else artefact,
+        hardware=hardware,
         reason=advice.reason(found, shown),
         next_step=advice.next_step(
             found, shown, source=source.text or "", language=source.language
@@ -213,12 +237,12 @@ def _headers(handed_in: Submission, name: Language) -> dict[str, dict[str, str]]
 
 def _best_build(
     task: Task, artefact: Artefact, known: Reference, source: SourceFile, step: Step
-) -> tuple[CaseResult, ...]:
-    """The cases on the build that gives values.
+) -> tuple[str, tuple[CaseResult, ...]]:
+    """The build that gives values, and the cases on it.
 
     Of several (autotune choices) the worst that is wrong counts; if all are right, the best one.
     """
-    tries = []
+    tries: list[tuple[str, tuple[CaseResult, ...]]] = []
     for build in dict.fromkeys(v.name for v in artefact.variants if v.optimised):
         works = plan(task, artefact, fuel=known.fuel, values=build)
         runs = virtual.run(works, jobs=task.jobs, step=step)
@@ -232,11 +256,11 @@ def _best_build(
         )
         graded = _worded(task, artefact, build, source, graded)
         graded = _reversed(task, artefact, known, graded, list(zip(works, runs, strict=True)))
-        tries.append(tuple(_beside(case, known) for case in graded))
-    wrong = [cases for cases in tries if _worst(cases) is not Verdict.ACCEPTED]
+        tries.append((build, tuple(_beside(case, known) for case in graded)))
+    wrong = [one for one in tries if _worst(one[1]) is not Verdict.ACCEPTED]
     if wrong:  # a tuner may pick any choice: one that is wrong makes the kernel wrong
-        return min(wrong, key=lambda cases: _worst(cases).rank)
-    return max(tries, key=lambda cases: score(task.assignment, _worst(cases), cases).points or -1)
+        return min(wrong, key=lambda one: _worst(one[1]).rank)
+    return max(tries, key=lambda one: score(task.assignment, _worst(one[1]), one[1]).points or -1)
 
 
 def _worded(
@@ -314,6 +338,7 @@ def _result(
     graded: tuple[CaseResult, ...] = (),
     shown: tuple[CaseResult, ...] = (),
     artefact: Artefact | None = None,
+    hardware: Hardware | None = None,
     reason: str = "",
     next_step: str = "",
 ) -> Result:
@@ -326,6 +351,7 @@ def _result(
         assignment=assignment.name,
         language=language,
         device=virtual.NAME,
+        hardware=hardware,
         verdict=found,
         reason=reason,
         next_step=next_step,

@@ -71,13 +71,27 @@ def measure(task: Task) -> Reference:
             return Reference.model_validate_json(kept)
         except ValidationError:
             pass  # damaged: measure again
-    builds, artefact = language(task.language, task.compiler).build(text, path.name, task.contracts)
-    if artefact is None:
-        said = next((d.message for build in builds for d in build.diagnostics), "no reason given")
-        raise AssignmentError(f"{path}: the reference does not build: {said}")
+    artefact = build(task)
+    assert artefact is not None  # there is a path
     found = _run(task, artefact, file=path.name, source=text)
     cache.write("reference", name, found.model_dump_json().encode())
     return found
+
+
+def build(task: Task) -> Artefact | None:
+    """The reference kernel, built; None where it is not installed.
+
+    Raises AssignmentError for a reference that does not build.
+    """
+    path = task.assignment.reference(task.language)
+    if path is None:
+        return None
+    module = language(task.language, task.compiler)
+    builds, artefact = module.build(path.read_text("utf-8"), path.name, task.contracts)
+    if artefact is None:
+        said = next((d.message for build in builds for d in build.diagnostics), "no reason given")
+        raise AssignmentError(f"{path}: the reference does not build: {said}")
+    return artefact
 
 
 def _run(task: Task, artefact: Artefact, *, file: str, source: str) -> Reference:

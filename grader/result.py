@@ -209,6 +209,63 @@ class ReferenceRun(Record):
     timing: Timing | None = None
 
 
+class Hardware(Record):
+    """A real device, as it was probed. Rates are per second; 0 is unknown."""
+
+    device: Literal["cuda", "metal"]
+    name: str
+    architecture: str = Field(default="", description="sm_90, or the GPU family")
+    driver: str = ""
+    multiprocessors: int = 0
+    clock_hz: float = 0.0
+    memory_bytes: int = 0
+    l2_bytes: int = 0
+    peak_bytes_per_second: float = Field(default=0.0, description="of its memory, by its clock")
+    peak_flops_per_second: float = Field(default=0.0, description="FP32, by its clock")
+    copy_bytes_per_second: float = Field(
+        default=0.0, description="read and written together, of a copy measured there"
+    )
+
+
+class Baseline(Record):
+    """The same operation by a framework, on the same data."""
+
+    framework: str
+    version: str
+    device: str = Field(description="where the framework ran it")
+    nanoseconds: float
+    first_nanoseconds: float = Field(
+        default=0.0, description="the first call, with what is compiled then"
+    )
+    ratio: float | None = Field(
+        default=None, description="the kernel's measured time over the framework's"
+    )
+
+
+class Measured(Record):
+    """What a case did on a real device. It never overrules a fault of the virtual GPU."""
+
+    device: Literal["cuda", "metal"]
+    verdict: Verdict = Field(description="of this run alone")
+    reason: str = ""
+    faults: tuple[Fault, ...] = ()
+    timing: Timing | None = Field(default=None, description="mean time of a launch")
+    reference: Timing | None = Field(default=None, description="the reference's, interleaved")
+    relative_error: float | None = Field(
+        default=None, description="relative standard error of the ratio of the two"
+    )
+    pairs: int = Field(default=0, description="measurements of yours and the reference's")
+    launches: int = Field(default=0, description="launches in each measurement")
+    floor_nanoseconds: float = Field(default=0.0, description="what no honest launch beats")
+    copy_share: float | None = Field(
+        default=None, description="bytes moved per second over those of a copy measured there"
+    )
+    noisy: bool = False
+    untrusted: tuple[str, ...] = Field(default=(), description="why the time is not believed")
+    remarks: tuple[str, ...] = ()
+    code_sha256: str = Field(default="", description="of the code that was checked and loaded")
+
+
 class Step(Record):
     """One step of a host program's workflow, read from its calls to the CUDA runtime."""
 
@@ -238,6 +295,12 @@ class CaseResult(Record):
     timing: Timing | None = None
     reference: ReferenceRun | None = Field(
         default=None, description="what the reference kernel of the language did on the case"
+    )
+    measured: Measured | None = Field(
+        default=None, description="the same case on a real device; null where none was used"
+    )
+    baselines: tuple[Baseline, ...] = Field(
+        default=(), description="the same operation by frameworks, where that was asked for"
     )
     steps: tuple[Step, ...] = Field(
         default=(), description="the workflow of a whole program; empty for kernels"
@@ -353,6 +416,9 @@ class Result(Record):
     assignment: str
     language: str | None = Field(description="of the kernel that counts; null where none was found")
     device: str
+    hardware: Hardware | None = Field(
+        default=None, description="the real device that measured; null where none did"
+    )
     verdict: Verdict
     reason: str = Field(description="one sentence")
     next_step: str = Field(default="", description="what the student does next")

@@ -23,11 +23,13 @@ least a million. One thread that does the work of all needs some 32 times a good
 Order = Literal["forward", "reversed"]
 Checks = Literal["all", "bounds"]
 Ended = Literal[
-    "finished", "trap", "assertion", "fuel", "deadlock", "unsupported", "refused", "time", "skipped"
-]
+    "finished", "trap", "assertion", "fuel", "deadlock", "unsupported", "refused", "time",
+    "stopped", "skipped",
+]  # fmt: skip
 """The engine's words, `refused` for a launch that CUDA would refuse, `time` for a net that caught
-what the instruction budget should have, `skipped` for what was not run since it would use up its
-budget as well: another build of the case that did, or a large case after a small one that did."""
+what the instruction budget should have, `stopped` where hardware ended a kernel for what a fault
+names, `skipped` for what was not run since it would use up its budget as well: another build of the
+case that did, or a large case after a small one that did."""
 
 
 class Argument(Record):

@@ -153,6 +153,8 @@ def _speed(
             measured += rule.points
             earned += rule.points * sum((share for share, _ in shares), Fraction(0)) / len(shares)
             words.append(shares[0][1])
+    if not measured and speed.device != "virtual":
+        return Fraction(1), f"its speed counts on {speed.device} only, and none measured it here"
     if not measured:
         return Fraction(1), "nothing about its speed can be measured here"
     return earned / measured, "; ".join(words)
@@ -161,15 +163,16 @@ def _speed(
 def _rule(rule: MetricRule | TimeRule, speed: Speed, case: CaseResult) -> Share | None:
     """One rule on one case: its share and what was measured; None when it cannot be."""
     if isinstance(rule, TimeRule):
+        if speed.device != "virtual":
+            return _measured(rule, speed, case)
         timing, other = case.timing, case.reference.timing if case.reference else None
-        wanted = "modelled" if speed.device == "virtual" else "measured"
         if timing is None or other is None or other.nanoseconds <= 0:
             return None
-        if timing.source != wanted or other.source != wanted:
+        if timing.source != "modelled" or other.source != "modelled":
             return None
         value = timing.nanoseconds / other.nanoseconds
         share = _band(rule.bands, value, speed.tie_margin)
-        return share, f"{wanted} time {_beside(value, speed.tie_margin)}"
+        return share, f"modelled time {_beside(value, speed.tie_margin)}"
     own = _formula(rule, case.metrics)
     if own is None:
         return None
@@ -184,6 +187,25 @@ def _rule(rule: MetricRule | TimeRule, speed: Speed, case: CaseResult) -> Share 
     words = f"{rule.name} {_beside(value, margin) if rule.relative else f'{value:.2f}'}"
     share = _band(rule.bands, value, speed.tie_margin)
     return share, f"{words} ({rule.why})" if share < 1 and rule.why else words
+
+
+def _measured(rule: TimeRule, speed: Speed, case: CaseResult) -> Share | None:
+    """A time rule by the device that the assignment names; None where that did not measure.
+
+    The ratio is that of pairs measured in turn. A time that is not believed earns nothing.
+    """
+    there = case.measured
+    if there is None or there.device != speed.device:
+        return None
+    if there.untrusted:
+        return Fraction(0), f"its measured time is not believed: {there.untrusted[0]}"
+    if there.timing is None or there.timing.ratio_to_reference is None:
+        return None
+    value = there.timing.ratio_to_reference
+    words = f"time measured on the {there.timing.device} {_beside(value, speed.tie_margin)}"
+    if there.noisy:
+        words += " (a noisy measurement)"
+    return _band(rule.bands, value, speed.tie_margin), words
 
 
 def _beside(value: float, tie_margin: float) -> str:

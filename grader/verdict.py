@@ -49,6 +49,7 @@ _ENDED = {
     "fuel": Verdict.TIMED_OUT,
     "deadlock": Verdict.BAD_BARRIER,
     "unsupported": Verdict.NOT_GRADABLE,
+    "stopped": Verdict.ACCEPTED,  # its fault gives the verdict
 }
 
 
@@ -72,7 +73,7 @@ def telling(found: Verdict, cases: Iterable[CaseResult]) -> CaseResult | None:
 
 def of_case(ended: str, faults: Iterable[Fault], mismatch: Mismatch | None) -> Verdict:
     """The verdict of a run that ended as `ended` (finished, trap, assertion, fuel, deadlock,
-    unsupported), with these findings."""
+    unsupported, stopped), with these findings."""
     found = [_ENDED[ended]]
     found += [VERDICT_OF_FAULT[fault.kind] for fault in faults if fault.severity == Severity.ERROR]
     if mismatch is not None:

@@ -176,7 +176,14 @@ def _check(subject: Subject, compiler: str | None = None) -> Check:
 def graded(subject: Subject, compiler: str | None = None) -> Result:
     """The result of a subject, graded as a student's submission is. Raises GradeError."""
     folder = str(subject.assignment.folder.resolve())
-    return grade.submit(folder, subject.path, language=subject.language, compiler=compiler, jobs=1)
+    return grade.submit(
+        folder,
+        subject.path,
+        language=subject.language,
+        device="virtual",
+        compiler=compiler,
+        jobs=1,
+    )
 
 
 def _difference(subject: Subject, result: Result) -> str:

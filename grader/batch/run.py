@@ -148,9 +148,12 @@ def one(assignment: Assignment, path: Path, yardsticks: Yardsticks | None = None
     """Grade the submission at `path`: a folder, a file or an archive.
 
     Whatever goes wrong is the result of this submission alone; only an assignment that cannot be
-    used is raised. `yardsticks` are those that other submissions were graded with.
+    used is raised. `yardsticks` are those that other submissions were graded with. A real device
+    measures where the assignment names it; submissions that are graded at a time take turns.
     """
-    graded = partial(grade.submit, assignment, jobs=1, yardsticks=yardsticks)
+    named = assignment.speed is not None and assignment.speed.device != "virtual"
+    device = "auto" if named else "virtual"
+    graded = partial(grade.submit, assignment, device=device, jobs=1, yardsticks=yardsticks)
     try:
         if path.is_file() and path.name.lower().endswith(archive.SUFFIXES):
             with tempfile.TemporaryDirectory(prefix="grade-unpacked-") as folder:

@@ -1,7 +1,21 @@
 """Where kernels run: plain modules in one literal table; nothing registers itself.
 
 A device module has `NAME` and `missing() -> str | None`, the reason why it cannot be used here
-after a probe really ran, and a job that runs cases in a child process.
+after a probe really ran, and jobs that run cases in a child process::
+
+    exchange.py        what a child is asked, and what of its answers is believed
+    virtual.py         the virtual GPU                                  (parent)
+    virtual_child.py   what its children do                             (child)
+    cuda.py  metal.py  an NVIDIA and an Apple GPU: probes, children     (parent)
+    hardware.py        which of them; runs and times come back          (parent)
+    timing.py          the timing protocol, and what it believes        (both)
+    hardware_child.py  what a child does on any real device             (child)
+    buffers.py         red zones, poison, and what can be read there    (child)
+    card.py            what a real device must do for that              (child)
+    cuda_card.py       it does, through CuPy; cuda_ptx.py, cuda_child.py
+    metal_card.py      it does, through PyObjC; metal_child.py
+
+docs/devices.md says how to use a real device, and what of it has run on hardware.
 """
 
 from __future__ import annotations
@@ -13,6 +27,7 @@ from grader.errors import UsageError
 
 DEVICES: dict[str, str] = {
     "virtual": "grader.devices.virtual",
+    "cuda": "grader.devices.cuda",
 }
 
 

@@ -44,9 +44,9 @@ class Answer(Record):
 def request(works: Sequence[Work], share: Sequence[int]) -> tuple[dict[str, Any], list[bytes]]:
     """The request of a share; equal PTX texts and the inputs of a case are sent once."""
     blobs: list[bytes] = []
-    places: dict[tuple[str, str], int] = {}
+    places: dict[tuple[str, str, int], int] = {}
 
-    def put(key: tuple[str, str], data: bytes) -> int:
+    def put(key: tuple[str, str, int], data: bytes) -> int:
         if key not in places:
             places[key] = len(blobs)
             blobs.append(data)
@@ -72,13 +72,13 @@ def request(works: Sequence[Work], share: Sequence[int]) -> tuple[dict[str, Any]
                         "shape": b.shape,
                         "blob": None
                         if b.initial is None
-                        else put((work.case, b.name), b.initial.tobytes()),
+                        else put((work.case, b.name, id(b.initial)), b.initial.tobytes()),
                     }
                     for b in work.inputs.buffers
                 ],
                 "launches": [
                     launch.model_dump()
-                    | {"ptx": put(("", digest(launch.ptx)), launch.ptx.encode())}
+                    | {"ptx": put(("", digest(launch.ptx), 0), launch.ptx.encode())}
                     for launch in work.launches
                 ],
             }

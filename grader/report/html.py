@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUn
 from markupsafe import Markup
 
 from grader import cache
-from grader.report import code, pictures, words
+from grader.report import code, measured, pictures, words
 from grader.report import notes as noted
 from grader.report.findings import (
     Excerpt,
@@ -46,6 +46,7 @@ def render(result: Result) -> str:
         result=result,
         words=words,
         noted=noted,
+        measured=measured,
         Verdict=Verdict,
         title=words.TITLES[result.verdict],
         tone=_tone(result.verdict),

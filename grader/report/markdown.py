@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from grader.report import measured, words
 from grader.report import notes as noted
-from grader.report import words
 from grader.report.findings import (
     Finding,
     excerpt,
@@ -39,6 +40,7 @@ def render(result: Result) -> str:
         _about(result),
         _score(result),
         _cases(result),
+        _measured(result),
         _more(result),
         _notes(result),
         *(escape(mention) for mention in result.mentions),
@@ -160,6 +162,24 @@ def _cases(result: Result) -> str:
         )
     accepted = sum(case.verdict is Verdict.ACCEPTED for case in result.cases)
     return folded(f"{accepted} of {len(result.cases)} cases accepted", "\n".join(rows))
+
+
+def _measured(result: Result) -> str:
+    parts = []
+    if result.hardware is not None:
+        facts = ", ".join(measured.facts(result.hardware))
+        said = " ".join(filter(None, (f"{facts}." if facts else "", measured.introduction(result))))
+        parts += [f"**{escape(measured.heading(result))}**", escape(said)]
+    parts += [_table(found) for found in (measured.rows(result), measured.baselines(result))]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows under the first one as their heading; empty where there are none."""
+    if not rows:
+        return ""
+    lines = [f"| {' | '.join(escape(cell) for cell in row)} |" for row in rows]
+    return "\n".join([lines[0], "|---" * len(rows[0]) + "|", *lines[1:]])
 
 
 def _more(result: Result) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from grader.report import measured, words
 from grader.report import notes as noted
-from grader.report import words
 from grader.report.findings import (
     Finding,
     excerpt,
@@ -90,6 +90,7 @@ def show(
     if not brief:
         _score(out, result)
     _cases(out, result, verbose)
+    _measured(out, result)
     if not brief:
         _notes(out, result)
     for mention in result.mentions:
@@ -314,6 +315,17 @@ def _cases(out: Console, result: Result, verbose: bool) -> None:
             text += f"; {len(bad) - len(shown)} more failed (--verbose shows all)"
         lines(out, text)
     out.print()
+
+
+def _measured(out: Console, result: Result) -> None:
+    if result.hardware is not None:
+        lines(out, measured.heading(result), "bold")
+        lines(out, measured.introduction(result))
+    said = measured.sentences(result)
+    for text in said:
+        lines(out, text, indent=2)
+    if result.hardware is not None or said:
+        out.print()
 
 
 def _verdict(case: CaseResult) -> Text:

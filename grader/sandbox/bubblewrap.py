@@ -45,17 +45,21 @@ def version() -> str:
 def wrapped(argv: list[str], confinement: Confinement) -> list[str]:
     """`argv` under bubblewrap, with the paths of `confinement` and nothing else."""
     program = shutil.which("bwrap") or "bwrap"
-    prefix = _prefix(program, confinement.read, confinement.write)
+    prefix = _prefix(program, confinement.read, confinement.write, confinement.devices)
     return [*prefix, "--chdir", confinement.scratch, "--", *argv]
 
 
-def _prefix(program: str, read: tuple[str, ...], write: tuple[str, ...]) -> list[str]:
+def _prefix(
+    program: str, read: tuple[str, ...], write: tuple[str, ...], devices: tuple[str, ...] = ()
+) -> list[str]:
     # A new session would take the child out of the process group that is watched; `start` has
     # given it a session of its own already.
     words = [program, "--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev"]
     binds = dict.fromkeys(read, "--ro-bind-try")
     binds |= dict.fromkeys(write, "--bind-try")
     for path in sorted(binds):  # a folder before what is in it
-        if not path.startswith(("/proc/", "/dev/")) or path.startswith("/dev/nvidia"):
+        if not path.startswith(("/proc/", "/dev/")):
             words += [binds[path], path, path]
+    for path in devices:  # an ordinary bind mount would not let a node be a device
+        words += ["--dev-bind-try", path, path]
     return words

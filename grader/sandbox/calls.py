@@ -31,6 +31,7 @@ def call(
     limits: Limits = DEFAULT_LIMITS,
     read: Paths = (),
     write: Paths = (),
+    devices: Paths = (),
     warm: Warm | None = None,
 ) -> Reply:
     """Run `job` ("package.module:function") in a sandboxed child and return what it replied.
@@ -40,12 +41,14 @@ def call(
     what it may open besides Python, its packages and the system's libraries. Its working directory
     is private, empty, and gone afterwards. With `limits.processes` 0 it can start no program.
     `warm` forks the child from a process that has imported already; inside `warmed` that is so
-    wherever that process can serve the call.
+    wherever that process can serve the call. `devices` are the nodes of a GPU that it needs; such a
+    child is always a fresh process, which no driver has been loaded into.
     """
-    if warm is None and _standing and _standing[-1].serves(read, write):
+    if warm is None and not devices and _standing and _standing[-1].serves(read, write):
         warm = _standing[-1]
     with scratch_directory(warm.folder if warm else None) as scratch:
         confinement = _confinement(limits, scratch, read, write, starting=limits.processes > 0)
+        confinement = replace(confinement, devices=tuple(str(Path(p).resolve()) for p in devices))
         if warm:  # the wrapper, where there is one, is around the warm process
             layers = tuple(name for name in warm.layers if name not in WRAPPERS)
             confinement = replace(confinement, layers=layers)

@@ -29,7 +29,8 @@ class Confinement:
 
     `read` and `write` are the only paths it may open (the private directory `scratch` is in
     `write`); `layers` are the layers that the parent found here and that must hold; `starting`
-    allows other programs, and `limits.processes` other processes.
+    allows other programs, and `limits.processes` other processes. `devices` are nodes of a GPU, to
+    open, map and ask anything.
     """
 
     limits: Limits
@@ -38,6 +39,7 @@ class Confinement:
     write: tuple[str, ...] = ()
     layers: tuple[str, ...] = ()
     starting: bool = False
+    devices: tuple[str, ...] = ()
 
     def to_order(self) -> dict[str, Any]:
         """As JSON."""
@@ -53,7 +55,7 @@ class Confinement:
         """From the JSON of `to_order`; other keys of the order are not looked at."""
         values = {field.name: order[field.name] for field in fields(cls)}
         values["limits"] = Limits(**values["limits"])
-        for name in ("read", "write", "layers"):
+        for name in ("read", "write", "layers", "devices"):
             values[name] = tuple(values[name])
         return cls(**values)
 
@@ -73,13 +75,14 @@ def confine(confinement: Confinement, keep: tuple[int, ...], channel_fd: int = -
         capabilities.drop()
         _only_thread()
         if "landlock" in confinement.layers:
-            landlock.restrict(confinement.read, confinement.write)
+            landlock.restrict(confinement.read, (*confinement.write, *confinement.devices))
         if confinement.asks:
             forks.hand_over(forks.listen(), channel_fd)
         if "seccomp" in confinement.layers:
             starting = confinement.starting
             forking = starting and confinement.limits.processes > 0
-            seccomp.restrict(starting=starting, forking=forking)
+            devices = bool(confinement.devices)
+            seccomp.restrict(starting=starting, forking=forking, devices=devices)
 
 
 def _die_first() -> None:

@@ -52,10 +52,14 @@ def missing() -> str | None:
     return None
 
 
-def program(machine: str, pid: int, *, starting: bool, forking: bool) -> list[Instruction]:
+def program(
+    machine: str, pid: int, *, starting: bool, forking: bool, devices: bool = False
+) -> list[Instruction]:
     """The filter for `machine` ("x86_64", "aarch64") and the process `pid` that will carry it.
 
-    `starting` allows execve, `forking` new processes; otherwise only threads can be made.
+    `starting` allows execve, `forking` new processes; otherwise only threads can be made. `devices`
+    allows every ioctl and shared mappings of files: a GPU's driver is spoken to by these, and which
+    descriptor they are about cannot be seen here. What can be opened is then up to Landlock alone.
     """
     audit, column = ARCHITECTURES[machine]
     text: list[Instruction] = [
@@ -80,17 +84,19 @@ def program(machine: str, pid: int, *, starting: bool, forking: bool) -> list[In
     for name, numbers in JUDGED.items():
         number = numbers[column]
         assert number is not None
-        judge = _judge(name, pid, forking=forking)
+        judge = _judge(name, pid, forking=forking, devices=devices)
         text += [(JUMP_EQ, 0, len(judge), number), *judge]
     return [*text, (RETURN, 0, 0, ERRNO | EPERM)]
 
 
-def _judge(name: str, pid: int, *, forking: bool) -> list[Instruction]:
+def _judge(name: str, pid: int, *, forking: bool, devices: bool) -> list[Instruction]:
     """Instructions that decide about one call by its arguments, each path ending in RETURN.
 
     The arguments looked at are ints or 32-bit flags to the kernel, so the low half is all of them.
     """
     allow, refuse = (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, ERRNO | EPERM)
+    if devices and name in ("ioctl", "mmap"):
+        return [allow]
     if name == "clone" and forking:
         return [_low(0), (JUMP_SET, 0, 1, CLONE_BAD), refuse, allow]
     if name == "clone":
@@ -164,13 +170,17 @@ def packed(text: list[Instruction]) -> ctypes.Structure:
     return record
 
 
-def restrict(*, starting: bool, forking: bool) -> None:
+def restrict(*, starting: bool, forking: bool, devices: bool = False) -> None:
     """Put the filter on this process for good; every thread and child inherits it.
 
     Raises OSError when the kernel refuses; the caller must have set no_new_privs and be the only
     thread that will run what is not trusted.
     """
-    filter_ = packed(program(platform.machine(), os.getpid(), starting=starting, forking=forking))
+    filter_ = packed(
+        program(
+            platform.machine(), os.getpid(), starting=starting, forking=forking, devices=devices
+        )
+    )
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0):
         code = ctypes.get_errno()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from grader.result import (
+    Baseline,
     Build,
     CaseResult,
     Diagnostic,
     Fault,
+    Hardware,
     LineMetrics,
+    Measured,
     Metrics,
     Mismatch,
     NoteClaim,
@@ -192,6 +195,49 @@ def slow() -> Result:
     )
 
 
+def measured() -> Result:
+    """An accepted kernel that hardware measured: one time that counts, one that is not believed."""
+    before = accepted()
+
+    def there(case: CaseResult, **more: object) -> CaseResult:
+        found = {
+            "device": "cuda",
+            "verdict": Verdict.ACCEPTED,
+            "timing": Timing(
+                source="measured", device="A Card", nanoseconds=5200.0, ratio_to_reference=1.04
+            ),
+            "relative_error": 0.004,
+            "pairs": 24,
+            "launches": 16,
+            "copy_share": 0.88,
+            **more,
+        }
+        frameworks = (
+            Baseline(
+                framework="torch", version="2.13.0", device="A Card", nanoseconds=5714.0,
+                first_nanoseconds=2.1e6, ratio=0.91,
+            ),
+        )  # fmt: skip
+        return case.model_copy(
+            update={"measured": Measured.model_validate(found), "baselines": frameworks}
+        )
+
+    first, second, *rest = before.cases
+    cheating = there(
+        second,
+        untrusted=("it was faster than the device can move its data",),
+        remarks=("noisy: the standard error is still 1.2%",),
+        copy_share=None,
+    )
+    card = Hardware(
+        device="cuda", name="A Card", architecture="sm_90", driver="CUDA 13.0", multiprocessors=132,
+        clock_hz=1.98e9, memory_bytes=139 << 30, l2_bytes=50 << 20, peak_bytes_per_second=4.8e12,
+        copy_bytes_per_second=4.1e12,
+    )  # fmt: skip
+    cases = (there(first), cheating, *rest)
+    return before.model_copy(update={"cases": cases, "hardware": card})
+
+
 def out_of_bounds() -> Result:
     good = CaseResult(name="full", device="virtual", verdict=Verdict.ACCEPTED, sizes={"N": 1024})
     bad = CaseResult(
@@ -348,4 +394,5 @@ ALL = (
     refused,
     grader_error,
     hostile,
+    measured,
 )

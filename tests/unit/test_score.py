@@ -15,6 +15,7 @@ from grader.assignment_schema import Assignment, NotesRubric, Rubric, Speed
 from grader.result import (
     CaseResult,
     Fault,
+    Measured,
     Metrics,
     Mismatch,
     NoteClaim,
@@ -209,6 +210,50 @@ def fast(
 def test_speed(course: Assignment, run: CaseResult, points: int) -> None:
     found = score(course, Verdict.ACCEPTED, [case(), run])
     assert by_item(found)["speed"] == points
+
+
+def measured(**more: Any) -> CaseResult:
+    """A case whose modelled time is that of the reference, and what hardware measured."""
+    there = {
+        "device": "cuda",
+        "verdict": Verdict.ACCEPTED,
+        "timing": Timing(
+            source="measured", device="a card", nanoseconds=5.0, ratio_to_reference=2.0
+        ),
+        **more,
+    }
+    return fast().model_copy(update={"measured": Measured(**there)})
+
+
+@pytest.mark.parametrize(
+    ("device", "run", "points", "why"),
+    [
+        ("virtual", measured(), 10, "modelled time 1.00"),  # shown beside, but not counted
+        ("cuda", measured(), 8, "time measured on the a card 2.00"),
+        ("cuda", measured(noisy=True), 8, "noisy"),
+        ("cuda", measured(untrusted=("it was too fast",)), 6, "not believed: it was too fast"),
+        ("cuda", measured(timing=None), 10, "efficiency"),  # the metric has all ten points
+        ("cuda", fast(), 10, "efficiency"),
+        ("metal", measured(), 10, "efficiency"),  # another device's time is none
+    ],
+)
+def test_measured_time_counts_where_the_assignment_names_the_device(
+    course: Assignment, device: str, run: CaseResult, points: int, why: str
+) -> None:
+    assert course.speed is not None
+    speed = course.speed.model_copy(update={"device": device})
+    found = score(course.model_copy(update={"speed": speed}), Verdict.ACCEPTED, [case(), run])
+    line = next(line for line in found.lines if line.item == "speed")
+    assert line.points == points, line
+    assert why in line.why
+
+
+def test_an_assignment_whose_device_is_not_here_says_so(course: Assignment) -> None:
+    assert course.speed is not None
+    speed = course.speed.model_copy(update={"device": "cuda", "metric": ()})
+    found = score(course.model_copy(update={"speed": speed}), Verdict.ACCEPTED, [case(), fast()])
+    line = next(line for line in found.lines if line.item == "speed")
+    assert line.why == "its speed counts on cuda only, and none measured it here"
 
 
 def test_only_an_accepted_kernel_has_speed(course: Assignment) -> None:

@@ -72,3 +72,18 @@ def test_run_refuses_a_program_that_is_not_there():
     done = run(["/nowhere/program"])
     assert done.cause == "refused"
     assert "/nowhere/program" in done.detail
+
+
+def test_a_device_node_is_there_where_ordered():
+    """/dev/full stands in for a GPU's node: it can be opened for writing, and no other can."""
+    request = {"paths": ["/dev/full", "/dev/random"]}
+    closed = do("opens_nodes", request)
+    assert closed.header == {"opened": []}
+    opened = call(
+        "jobs:opens_nodes",
+        request,
+        limits=Limits(wall_seconds=20),
+        read=READ,
+        devices=["/dev/full"],
+    )
+    assert opened.header == {"opened": ["/dev/full"]}

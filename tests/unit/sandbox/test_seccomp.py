@@ -16,9 +16,9 @@ MACHINES = ["x86_64", "aarch64"]
 TABLES = (ALWAYS, JUDGED, STARTING, FORKING, ABSENT, UNSUPPORTED)
 
 
-def decide(machine, number, *arguments, audit=None, starting=False, forking=False):
+def decide(machine, number, *arguments, audit=None, starting=False, forking=False, devices=False):
     """What `program`'s filter would answer to this call."""
-    text = seccomp.program(machine, PID, starting=starting, forking=forking)
+    text = seccomp.program(machine, PID, starting=starting, forking=forking, devices=devices)
     return interpret(text, machine, number, *arguments, audit=audit)
 
 
@@ -140,6 +140,18 @@ def test_x32_numbers_end_the_process():
 )
 def test_arguments_are_judged(machine, name, arguments, verdict):
     assert decide(machine, number_of(machine, name), *arguments) == verdict
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_driver_may_be_spoken_to_where_ordered(machine):
+    def speaking(name, *arguments):
+        return decide(machine, number_of(machine, name), *arguments, devices=True)
+
+    assert speaking("ioctl", 3, 0xC020462A) == ALLOW  # one of the NVIDIA driver's own
+    assert speaking("mmap", 0, 4096, 3, 0x01, 3, 0) == ALLOW  # memory of the device
+    assert speaking("execve") == REFUSE
+    assert speaking("clone", 17) == REFUSE
+    assert speaking("kill", 1, 9) == REFUSE
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -1,0 +1,220 @@
+"""The NVIDIA device without a card: what a probe says, and what errors of the driver mean."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader import devices, vgpu
+from grader.devices import cuda, cuda_errors, cuda_ptx, hardware
+from grader.errors import NotGradableError
+from grader.sandbox import Exit, Reply
+from grader.verdict import VERDICT_OF_FAULT
+
+NODES = ["/dev/nvidia0", "/dev/nvidiactl"]
+
+
+@pytest.fixture(autouse=True)
+def on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+
+
+@pytest.mark.parametrize(
+    ("installed", "found", "closed", "said"),
+    [
+        (False, [], [], "there is no NVIDIA card, or its driver is not loaded"),
+        (True, [], [], "there is no NVIDIA card, or its driver is not loaded"),
+        (True, NODES, ["/dev/nvidia0"], "no permission to open /dev/nvidia0"),
+        (False, NODES, [], "CuPy is not installed: pip install 'grader[cuda]'"),
+        (True, NODES, [], None),
+    ],
+)
+def test_what_is_known_without_starting_anything(
+    installed: bool, found: list[str], closed: list[str], said: str | None
+) -> None:
+    reason = cuda._unusable(installed=installed, found=found, closed=closed)
+    assert reason is None if said is None else said in (reason or "")
+
+
+def test_macs_have_no_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert cuda._unusable(installed=True, found=NODES, closed=[]) == "there is no CUDA on macOS"
+
+
+@pytest.mark.parametrize(
+    ("header", "exit_", "error", "said"),
+    [
+        ({"sum": 3, "facts": {}}, Exit("exited"), "", None),
+        ({"sum": 0, "facts": {}}, Exit("exited"), "", "should store 3, it stored 0"),
+        ({"missing": "the device said: out of memory"}, Exit("exited"), "", "out of memory"),
+        (
+            {"missing": "the device said: no kernel image for this architecture"},
+            Exit("exited"),
+            "",
+            "no kernel image for this architecture",
+        ),
+        (
+            {"missing": "the device said: no device can be seen"},
+            Exit("exited"),
+            "",
+            "not visible in the sandbox",
+        ),
+        (None, Exit("exited"), "ImportError: libcudart.so.13", "libcudart.so.13"),
+        (None, Exit("signalled", 11, "SIGSEGV"), "", "signalled"),
+        (None, Exit("wall_timeout", detail="still running after 60 s"), "", "still running"),
+    ],
+)
+def test_what_a_probe_said(
+    header: dict[str, Any] | None, exit_: Exit, error: str, said: str | None
+) -> None:
+    reason = cuda.probed(Reply(exit_, header, error=error))
+    assert reason is None if said is None else said in (reason or "")
+
+
+def test_nodes_are_those_of_cards_and_not_of_other_things(tmp_path: Path) -> None:
+    (tmp_path / "dev").mkdir()
+    for name in ("nvidia0", "nvidia11", "nvidiactl", "nvidia-uvm", "nvidia-modeset", "null"):
+        (tmp_path / "dev" / name).touch()
+    names = {path.name for path in cuda.nodes(tmp_path)}
+    assert names == {"nvidia0", "nvidia11", "nvidiactl", "nvidia-uvm"}
+
+
+def test_a_child_may_open_the_nodes_and_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def call(job: str, request: object, blobs: object, **more: Any) -> Reply:
+        asked.update(more, job=job)
+        return Reply(Exit("exited"), {"sum": 3})
+
+    monkeypatch.setattr("grader.sandbox.call", call)
+    monkeypatch.setattr(cuda, "nodes", lambda: [Path("/dev/nvidia0")])
+    assert cuda.probed(cuda.call("probe_job", {}, [])) is None
+    assert asked["devices"] == [Path("/dev/nvidia0")]
+    assert asked["job"] == "grader.devices.cuda_child:probe_job"
+    assert "write" not in asked
+    assert asked["limits"].processes == 0
+
+
+# ---- which device is used ------------------------------------------------------------------------
+
+
+def test_a_missing_device_that_was_named_is_no_silent_fall_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cuda, "missing", lambda: "no driver")
+    with pytest.raises(NotGradableError, match="no driver") as raised:
+        hardware.chosen("cuda", "cuda-c")
+    assert raised.value.exit_code == 3
+    assert hardware.chosen("auto", "cuda-c") is None
+    assert hardware.chosen("virtual", "cuda-c") is None
+
+
+def test_auto_takes_what_is_there_for_the_languages_it_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cuda, "missing", lambda: None)
+    assert hardware.chosen("auto", "cuda-c") is cuda
+    assert hardware.chosen("auto", "triton") is cuda
+    assert hardware.chosen("auto", "metal") is not cuda
+
+
+def test_a_real_device_is_in_the_table_of_devices() -> None:
+    assert set(hardware.REAL) == set(devices.DEVICES) - {"virtual"}
+
+
+IMPORTS = """
+import sys
+from pathlib import Path
+from grader import grade
+result = grade.submit("assignment3", Path(sys.argv[1]), device="auto", small=False, jobs=1)
+assert result.verdict.exit_code == 0, result.reason
+heavy = {"cupy", "objc", "Metal", "torch", "mlx"} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+def test_grading_imports_no_cupy_no_pyobjc_and_no_torch(tmp_path: Path) -> None:
+    reference = Path(__file__).parents[2] / "reference" / "assignment3" / "kernel.cu"
+    (tmp_path / "kernel.cu").write_text(reference.read_text())
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+# ---- errors, and CuPy without a card -----------------------------------------------------------
+
+
+def test_every_error_of_the_driver_has_an_ending_that_is_one() -> None:
+    for status, (_, fault, _, words) in cuda_errors.ERRORS.items():
+        error = cuda_errors.explain(status, "")
+        assert words in error.message
+        assert fault is None or fault in VERDICT_OF_FAULT
+
+
+@pytest.mark.parametrize(
+    ("status", "ended", "fault", "sticky"),
+    [
+        (700, "stopped", "out_of_bounds", True),
+        (716, "stopped", "misaligned", True),
+        (710, "assertion", "assertion", True),
+        (715, "trap", "trap", True),
+        (702, "time", None, True),
+        (701, "refused", None, False),
+        (2, "unsupported", None, False),
+        (209, "unsupported", None, False),
+        (12345, "unsupported", None, True),
+    ],
+)
+def test_what_errors_of_the_driver_mean(
+    status: int, ended: str, fault: str | None, sticky: bool
+) -> None:
+    error = cuda_errors.explain(status, "CUDA_ERROR")
+    assert (error.ended, error.fault, error.sticky) == (ended, fault, sticky)
+
+
+def test_cupy_has_what_is_asked_of_it() -> None:
+    """Names only: that they do what we think can be seen on a card alone."""
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    from cupy.cuda import driver, runtime
+
+    for name in ("memcpy", "memcpyAsync", "memsetAsync", "deviceSynchronize", "deviceSetLimit",
+                 "deviceGetAttribute", "getDeviceProperties", "driverGetVersion"):  # fmt: skip
+        assert callable(getattr(runtime, name))
+    for name in ("memcpyHostToDevice", "memcpyDeviceToHost", "memcpyDeviceToDevice"):
+        assert isinstance(getattr(runtime, name), int)
+    assert callable(driver.funcSetAttribute)
+    assert isinstance(driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int)
+    assert {"load", "get_function"} <= set(dir(cupy.cuda.function.Module))
+    assert {"begin_capture", "end_capture", "synchronize"} <= set(dir(cupy.cuda.Stream))
+    assert {"launch", "upload"} <= set(dir(cupy.cuda.Graph))
+    assert callable(cupy.cuda.get_elapsed_time)
+
+
+def test_without_a_driver_the_card_says_so() -> None:
+    pytest.importorskip("cupy", reason="CuPy is not installed")
+    if cuda.missing() is None:
+        pytest.skip("there is a card here")
+    from grader.devices.card import CardError
+    from grader.devices.cuda_card import CudaCard
+
+    with pytest.raises(CardError, match=r"driver|device"):
+        CudaCard()
+
+
+def test_our_own_ptx_does_what_it_says() -> None:
+    """On the virtual GPU: a sum, and clocks beside nanoseconds."""
+    memory = vgpu.Memory()
+    out = memory.allocate(np.zeros(1, np.int32), name="out", access="out")
+    vgpu.launch(vgpu.Module.from_ptx(cuda_ptx.PROBE).kernel("probe"), 1, 1, [out], memory=memory)
+    assert memory.read(out)[0] == 3
+    times = memory.allocate(np.zeros(2, np.uint64), name="times", access="out")
+    kernel = vgpu.Module.from_ptx(cuda_ptx.CLOCK).kernel("clock")
+    done = vgpu.launch(kernel, 1, 1, [times], memory=memory)
+    assert done.ended == "finished", done.reason
+    assert memory.read(times)[0] >= 200_000

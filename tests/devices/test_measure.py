@@ -1,0 +1,377 @@
+"""A whole grading with a real device beside the virtual GPU, where the device is a stand-in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import assignment as assignments
+from grader import devices, grade, measure
+from grader.assignment_schema import Assignment
+from grader.devices import hardware, timing
+from grader.devices.card import CardError, Queued
+from grader.errors import InternalError
+from grader.result import CaseResult, Result, Verdict
+from grader.sandbox import Exit, Frame, Reply
+from tests.devices import stand_in
+from tests.devices.virtual_card import VirtualCard
+
+KERNEL = """#define BLOCK 256
+extern "C" __global__ void vec_add(const float* A, const float* B, float* C, int N) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) C[i] = A[i] + B[i];
+}
+"""
+
+
+@pytest.fixture
+def card(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """`--device cuda` is the stand-in; few and quick measurements."""
+    monkeypatch.setitem(devices.DEVICES, "cuda", "tests.devices.stand_in")
+    rules = timing.Rules(warm_up=1, warm_up_most=2, least=3, most=3, empty_regions=2)
+    monkeypatch.setattr(hardware, "measure", _with_rules(hardware.measure, rules))
+    monkeypatch.setattr(measure, "SETS_LEAST", 2)
+    monkeypatch.setattr(measure, "SETS_BYTES", 1)
+    stand_in.asked.clear()
+    hardware.facts.cache_clear()
+    yield
+    stand_in.reason = None
+    stand_in.card = VirtualCard
+    hardware.facts.cache_clear()
+
+
+def _with_rules(found: Callable[..., Any], rules: timing.Rules) -> Callable[..., Any]:
+    return lambda module, yours, reference: found(module, yours, reference, rules)
+
+
+@pytest.fixture(scope="module")
+def course() -> Assignment:
+    """assignment3 with two cases: a small one, and one that is timed."""
+    full = assignments.load("assignment3")
+    small = next(case for case in full.cases if case.name == "a thousand")
+    large = next(case for case in full.cases if case.large)
+    large = large.model_copy(update={"sizes": {"N": 4096}})
+    return full.model_copy(update={"cases": (small, large), "notes": None})
+
+
+def submit(course: Assignment, tmp_path: Path, text: str = KERNEL, device: str = "cuda") -> Result:
+    (tmp_path / "kernel.cu").write_text(text)
+    return grade.submit(course, tmp_path, device=device, jobs=1)
+
+
+def timed(result: Result) -> CaseResult:
+    return next(case for case in result.cases if case.name == "a million")
+
+
+@pytest.mark.usefixtures("card")
+def test_measured_time_stands_beside_the_modelled(course: Assignment, tmp_path: Path) -> None:
+    result = submit(course, tmp_path)
+    assert result.verdict is Verdict.ACCEPTED
+    assert result.hardware is not None
+    assert result.hardware.name == "virtual"
+    assert result.hardware.copy_bytes_per_second > 0
+    case = timed(result)
+    assert case.timing is not None
+    assert case.timing.source == "modelled"
+    there = case.measured
+    assert there is not None
+    assert there.untrusted == ()
+    assert there.timing is not None
+    assert there.timing.source == "measured"
+    assert there.timing.ratio_to_reference is not None
+    # The stand-in translates code when it first runs, and its clock is the host's.
+    assert 0.05 < there.timing.ratio_to_reference < 20
+    assert there.copy_share is not None
+    assert len(there.code_sha256) == 64
+    other = next(case for case in result.cases if case is not timed(result))
+    assert other.measured is not None
+    assert other.measured.timing is None  # right there too, but not a case that is timed
+
+
+@pytest.mark.usefixtures("card")
+@pytest.mark.parametrize("device", ["cuda", "auto"])
+def test_a_fault_of_the_virtual_gpu_stands_whatever_hardware_would_say(
+    course: Assignment, tmp_path: Path, device: str
+) -> None:
+    """The write lands in a red zone at best; the kernel is not even run there."""
+    result = submit(course, tmp_path, KERNEL.replace("if (i < N) ", ""), device)
+    assert result.verdict is Verdict.OUT_OF_BOUNDS
+    assert stand_in.asked == ["facts_job"]
+
+
+class WrongThere(VirtualCard):
+    """A device on which every output comes out one larger."""
+
+    def get(self, offset: int, size: int) -> Any:
+        data = super().get(offset, size)
+        data.view("float32")[-2000:-1500] += 1.0
+        return data
+
+
+@pytest.mark.usefixtures("card")
+def test_a_wrong_answer_there_counts_where_the_device_was_named(
+    course: Assignment, tmp_path: Path
+) -> None:
+    stand_in.card = WrongThere
+    named = submit(course, tmp_path)
+    assert named.verdict is Verdict.WRONG_ANSWER
+    assert "on the cuda device" in named.reason
+    beside = submit(course, tmp_path, device="auto")
+    assert beside.verdict is Verdict.ACCEPTED  # a grade is the same on every machine
+    assert any(c.measured and c.measured.verdict is not Verdict.ACCEPTED for c in beside.cases)
+
+
+class Refuses(VirtualCard):
+    """A device that is out of memory."""
+
+    def prepare(self, launches: Sequence[tuple[Any, Queued]]) -> Callable[[], None]:
+        raise CardError("unsupported", "out of memory")
+
+
+@pytest.mark.usefixtures("card")
+def test_a_named_device_that_cannot_run_it_makes_it_not_gradable(
+    course: Assignment, tmp_path: Path
+) -> None:
+    stand_in.card = Refuses
+    assert submit(course, tmp_path).verdict is Verdict.NOT_GRADABLE
+    assert submit(course, tmp_path, device="auto").verdict is Verdict.ACCEPTED
+
+
+@pytest.mark.usefixtures("card")
+def test_a_named_device_that_is_missing_is_no_silent_fall_back(
+    course: Assignment, tmp_path: Path
+) -> None:
+    stand_in.reason = "no driver"
+    result = submit(course, tmp_path)
+    assert result.verdict is Verdict.NOT_GRADABLE
+    assert result.verdict.exit_code == 3
+    assert "no driver" in result.reason
+    assert result.score.points is None
+    beside = submit(course, tmp_path, device="auto")
+    assert beside.verdict is Verdict.ACCEPTED
+    assert beside.hardware is None
+
+
+@pytest.mark.usefixtures("card")
+def test_auto_measures_and_the_virtual_gpu_alone_does_not(
+    course: Assignment, tmp_path: Path
+) -> None:
+    assert submit(course, tmp_path, device="auto").hardware is not None
+    stand_in.asked.clear()
+    assert submit(course, tmp_path, device="virtual").hardware is None
+    assert stand_in.asked == []
+
+
+@pytest.mark.usefixtures("card")
+def test_points_come_from_the_device_that_the_assignment_names(
+    course: Assignment, tmp_path: Path
+) -> None:
+    assert course.speed is not None
+    named = course.model_copy(update={"speed": course.speed.model_copy(update={"device": "cuda"})})
+    lines = submit(named, tmp_path, device="auto").score.lines
+    assert "time measured on" in next(line.why for line in lines if line.item == "speed")
+    lines = submit(course, tmp_path, device="auto").score.lines
+    assert "modelled time" in next(line.why for line in lines if line.item == "speed")
+
+
+@pytest.mark.usefixtures("card")
+def test_a_language_the_device_does_not_run(course: Assignment, tmp_path: Path) -> None:
+    (tmp_path / "kernel.metal").write_text("kernel void vec_add() {}")
+    result = grade.submit(course, tmp_path, device="cuda", jobs=1)
+    assert result.verdict is Verdict.NOT_GRADABLE
+    assert "cuda-c or triton" in result.reason
+
+
+# ---- timing, end to end -----------------------------------------------------------------------
+
+STATIC = """#define BLOCK 256
+__device__ float kept[4096];
+__device__ bool full[4096];
+extern "C" __global__ void vec_add(const float* A, const float* B, float* C, int N) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) {
+    float sum = full[i] ? kept[i] : A[i] + B[i];
+    kept[i] = sum;
+    full[i] = true;
+    C[i] = sum;
+  }
+}
+"""
+
+
+@pytest.mark.usefixtures("card")
+def test_a_kernel_that_keeps_its_first_answer_is_wrong_when_it_is_timed(
+    course: Assignment, tmp_path: Path
+) -> None:
+    """B14: right whenever it is asked once, and so for the virtual GPU."""
+    result = submit(course, tmp_path, STATIC)
+    assert result.verdict is Verdict.WRONG_ANSWER
+    there = timed(result).measured
+    assert there is not None
+    assert "while it was timed" in there.untrusted[0]
+
+
+@pytest.mark.usefixtures("card")
+def test_near_the_edge_of_a_band_it_is_measured_again(
+    course: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timing, "near_edge", lambda *_: True)
+    there = timed(submit(course, tmp_path)).measured
+    assert there is not None
+    assert there.pairs == 6
+    assert stand_in.asked.count("time_job") == 2
+
+
+@pytest.mark.usefixtures("card")
+def test_every_measurement_has_inputs_that_nothing_has_seen(
+    course: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bytes] = []
+    found = hardware.measure
+
+    def spying(module: Any, yours: Any, reference: Any) -> Any:
+        seen.extend(w.inputs.arrays()["A"].tobytes() for w in yours)
+        for mine, theirs in zip(yours, reference, strict=True):
+            assert mine.inputs.arrays()["A"] is theirs.inputs.arrays()["A"]
+        return found(module, yours, reference)
+
+    monkeypatch.setattr(hardware, "measure", spying)
+    submit(course, tmp_path)
+    submit(course, tmp_path)
+    assert len(set(seen)) == len(seen) == 4
+
+
+def test_the_floor_takes_no_more_than_both_kernels_needed(course: Assignment) -> None:
+    from grader.reference import CaseRun, Reference
+    from grader.result import Hardware, Metrics, ReferenceRun
+    from grader.run import Task
+
+    task = Task.of(course, "cuda-c", small=False, jobs=1)
+    data = task.cases[1][1]
+    facts = Hardware(device="cuda", name="x", peak_bytes_per_second=1e12, l2_bytes=0)
+    run = ReferenceRun(
+        verdict=Verdict.ACCEPTED,
+        metrics=Metrics(counts={"dram_read_bytes": 8_000.0, "dram_write_bytes": 1e9}),
+    )
+    known = Reference(cases={"a million": CaseRun(run=run, instructions={})})
+    here = CaseResult(name="a million", device="virtual", verdict=Verdict.ACCEPTED)
+    floor = measure._floor(facts, data, here, known, 1)
+    assert floor == pytest.approx((8_000 + 4 * 4096) / 1e12 * 1e9)
+
+
+# ---- answers that are not believed -------------------------------------------------------------
+
+
+@pytest.fixture
+def works(course: Assignment) -> list[Any]:
+    from grader.languages import cuda_c
+    from grader.run import Task
+
+    task = Task.of(course, "cuda-c", small=True, jobs=1)
+    _, artefact = cuda_c.build(KERNEL, "kernel.cu", task.contracts)
+    assert artefact is not None
+    return measure._works(task, artefact)
+
+
+def reading(**more: Any) -> dict[str, Any]:
+    return {
+        "side": "yours", "launches": 1, "event": 9.0, "drained": 9.5, "wall": 12.0,
+        "threads": 0, "clock_hz": 1e9, "wrong": "", **more,
+    }  # fmt: skip
+
+
+def readings(**more: Any) -> dict[str, Any]:
+    pairs = [reading(), reading()]
+    return {
+        "empty": [reading()], "yours": pairs, "reference": pairs, "sets": 1, "unjudged": 0, **more
+    }  # fmt: skip
+
+
+def answering(frames: Sequence[Frame], header: dict[str, Any] | None = None) -> Any:
+    class Module:
+        NAME = "cuda"
+        TITLE = "stand-in"
+
+        @staticmethod
+        def call(*_: object) -> Reply:
+            return Reply(Exit("exited"), {} if header is None else header, frames=tuple(frames))
+
+    return Module
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {},
+        readings(yours=[]),
+        readings(yours=[reading()]),
+        readings(reference=[reading()] * 3),
+        readings(sets=0),
+        readings(verdict="accepted"),
+        readings(yours=[reading(event="fast"), reading()]),
+        readings(yours=[reading(launches=0), reading()]),
+        readings(yours=[reading(wrong="x" * 2000), reading()]),
+    ],
+)
+def test_malformed_readings_are_an_error_of_ours(works: list[Any], header: dict[str, Any]) -> None:
+    module = answering([Frame(header)])
+    with pytest.raises(InternalError):
+        hardware.measure(module, works, works)
+
+
+@pytest.mark.parametrize(
+    ("header", "blobs"),
+    [
+        ({"set": 9, "outputs": ["C"]}, [bytes(4000)]),
+        ({"set": 0, "outputs": ["A"]}, [bytes(4000)]),
+        ({"set": 0, "outputs": ["C"]}, [bytes(3999)]),
+        ({"set": 0, "outputs": ["C"]}, []),
+        ({"outputs": ["C"]}, [bytes(4000)]),
+    ],
+)
+def test_outputs_that_were_not_asked_for_are_an_error_of_ours(
+    works: list[Any], header: dict[str, Any], blobs: list[bytes]
+) -> None:
+    module = answering([Frame(header, tuple(blobs)), Frame(readings())])
+    with pytest.raises(InternalError):
+        hardware.measure(module, works, works)
+
+
+def test_good_readings_are_read(works: list[Any]) -> None:
+    good = Frame({"set": 0, "outputs": ["C"]}, (bytes(4000),))
+    found = hardware.measure(answering([good, Frame(readings())]), works, works)
+    assert found.readings is not None
+    assert found.readings.yours[0].each == 9.0
+    assert found.outputs[0][1]["C"].shape == (1000,)
+
+
+def test_not_a_number_does_not_become_a_time(works: list[Any]) -> None:
+    pairs = [reading(event=math.nan)] * 2
+    found = hardware.measure(answering([Frame(readings(yours=pairs))]), works, works)
+    assert found.readings is not None
+    assert timing.judge(found.readings, 0.0).untrusted
+
+
+def test_a_child_that_dies_on_a_work_is_told_from_one_that_ran_out_of_time(
+    works: list[Any],
+) -> None:
+    class Slow:
+        NAME = "cuda"
+        TITLE = "stand-in"
+
+        @staticmethod
+        def call(*_: object) -> Reply:
+            return Reply(Exit("wall_timeout", wall_seconds=180.0), None)
+
+    class Dead(Slow):
+        @staticmethod
+        def call(*_: object) -> Reply:
+            return Reply(Exit("signalled", 11, "SIGSEGV"), None, error="SIGSEGV")
+
+    assert {run.ended for run in hardware.run(Slow, works)} == {"time"}  # type: ignore[arg-type]
+    with pytest.raises(InternalError, match="SIGSEGV"):
+        hardware.run(Dead, works)  # type: ignore[arg-type]
