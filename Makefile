@@ -4,7 +4,7 @@ BIN := .venv/bin
 TESTS ?= tests
 JOBS ?= 2
 
-.PHONY: help demo test test-all lint format docs gallery golden clean
+.PHONY: help demo test test-all lint format docs gallery pictures golden clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,9 @@ docs: .venv/installed ## write the pages of docs/ that are made from the code
 
 gallery: .venv/installed ## the report of every known submission, in build/gallery
 	$(BIN)/python -m grader.gallery build/gallery
+
+pictures: gallery .venv/installed-test ## the screenshots of docs/, taken from the gallery
+	$(BIN)/python -m tests.browser.pictures build/gallery docs/pictures
 
 golden: .venv/installed-test ## accept the reports as they are now
 	$(BIN)/python -m pytest tests/golden --accept

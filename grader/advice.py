@@ -34,8 +34,8 @@ FAULT_ADVICE: dict[str, str] = {
     "unsynchronised_read": "Wait for the work before its result is read: cudaDeviceSynchronize().",
 }
 
-WILD = 1 << 27
-"""No buffer of a case has this many elements: such an index is an overflow or garbage."""
+WILD = 1 << 24
+"""So far from a much smaller buffer an index is an overflow or garbage."""
 
 UNUSED = " is never used in "
 """What a lint says of any parameter; a pattern in the numbers says more."""
@@ -157,10 +157,11 @@ def _bounds(fault: Fault, source: str, language: str | None) -> str:
     if language == "triton":
         return "Compare the offsets of this access with the number of elements in its `mask=`."
     lines = source.splitlines()
-    if fault.index is not None and abs(fault.index) >= WILD:
+    if fault.index is not None and abs(fault.index) >= max(WILD, 16 * (fault.extent or 0)):
         return (
-            f"An index of {fault.index:,} is a product that did not fit in 32 bits: widen an "
-            "operand before it is multiplied, as in (size_t)row * columns."
+            f"An index of {fault.index:,} is far from every element: a factor too many, or a "
+            "product that did not fit in 32 bits. Widen an operand before it is multiplied, as in "
+            "(size_t)row * columns."
         )
     if fault.line is None or not 1 <= fault.line <= len(lines):
         return FAULT_ADVICE["out_of_bounds"]

@@ -25,6 +25,10 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "The first element is left out: indices start at 0, {index}.",
     ),
     (
+        r"only the tail from (32768|65536) on",
+        "{1} is where a number of 16 bits ends: keep the index in an int.",
+    ),
+    (
         r"only the tail from (\d+) on",
         "Nothing handles the elements from {1} on: use {index}, and where threads handle several "
         "elements let each step by the number of all threads.",
@@ -66,6 +70,11 @@ ADVICE: tuple[tuple[str, str], ...] = (
         r"every wrong element is zero",
         "Zero is stored there: look for an integer division or conversion, a result that is never "
         "added to, or a comparison that is always false.",
+    ),
+    (
+        r"NaN in the rows where all of (\w+) is far below 0",
+        "Start the maximum at -infinity or with the first element: where it starts at 0 every "
+        "exp(x - maximum) is 0, and 0/0 is NaN.",
     ),
     (
         r"every wrong element is NaN",

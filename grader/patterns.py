@@ -11,8 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 LARGEST_HALF = 65504.0
-HALF_ROUNDING = 2.0**-9
-"""A few roundings to 11 bits; a float's are 2^-24."""
+NEARLY = 2.0**-6
+"""Some roundings to 8 bits, relative and absolute: differences of like numbers keep the latter."""
+
+ENOUGH = 8
+"""As many halves do not end in three zero bits by chance; one in eight does."""
+
+SMALLEST_EXP = 80.0
+"""exp(-88) is the smallest normal float32; a little before that a sum of them still is one."""
 
 PERIODS = (3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256, 512, 1024)
 MOST_OF_A_SUM = 1 << 16
@@ -35,18 +41,36 @@ def values(
     found = bad.astype(np.float64)
     if np.isnan(wanted).all() and not np.isnan(found).any():
         return "NaN is lost: every wrong element should be NaN"
+    if np.isnan(found).all():
+        return _starved_rows(expected, wrong, inputs)
     finite = np.isfinite(wanted)
     if finite.all() and np.isinf(found).all():
         if float(np.abs(wanted).min()) > LARGEST_HALF:
             return "infinity beyond 65504, the largest number of half precision"
         return "every wrong element is infinite: something on the way is too large for its type"
     if not finite.all() or not np.isfinite(found).all():
-        return None
+        return _narrow(bad, wanted)
     return (
         _identity(found, expected, wrong, inputs)
         or _part_of_a_sum(actual, expected, wrong, inputs, block)
-        or _scalar_in_half(bad, wanted)
+        or _narrow(bad, wanted)
     )
+
+
+def _starved_rows(
+    expected: np.ndarray, wrong: np.ndarray, inputs: Mapping[str, np.ndarray]
+) -> str | None:
+    """NaN in rows whose inputs are all so far below 0 that exp() of them is 0 in float32."""
+    if wrong.ndim != 2:
+        return None
+    rows = np.asarray(wrong.any(axis=1))
+    for name, array in inputs.items():
+        if array.shape == expected.shape and array.dtype.kind == "f":
+            with np.errstate(invalid="ignore"):
+                low = np.asarray(array.max(axis=1) < -SMALLEST_EXP)
+            if np.array_equal(low, rows):
+                return f"NaN in the rows where all of {name} is far below 0"
+    return None
 
 
 def _wrapped(bad: np.ndarray, wanted: np.ndarray) -> str | None:
@@ -124,14 +148,27 @@ def _lengths(size: int, block: int | None) -> Sequence[int]:
     return [n for n in dict.fromkeys((1, 32, *blocks, 512, 1024, size - 1)) if 0 < n < size]
 
 
-def _scalar_in_half(bad: np.ndarray, wanted: np.ndarray) -> str | None:
-    """Few values that are exactly halves and close to what they should be."""
-    if bad.dtype.itemsize < 4 or bad.size >= 4:
-        return None  # `check` judges many by the size of their errors
+def _narrow(bad: np.ndarray, wanted: np.ndarray) -> str | None:
+    """Values that are all halves or bfloat16s and about right: no other arithmetic gives those."""
+    if bad.dtype.itemsize < 4 or not bad.any():
+        return None
+    found = bad.astype(np.float64)
+    beyond = np.isinf(found) & (np.abs(wanted) > LARGEST_HALF)
+    finite = np.isfinite(found) & np.isfinite(wanted)
+    if not (finite | beyond).all():
+        return None
     with np.errstate(all="ignore"):
-        halves = bad.astype(np.float16).astype(np.float64) == bad
-        near = np.abs(bad - wanted) <= HALF_ROUNDING * np.abs(wanted)
-    if bool(np.all(halves & near)):
+        halves = bad.astype(np.float16).astype(np.float64)[finite] == found[finite]
+        short = bad.astype(np.float32).view(np.uint32)[finite] & 0xFFFF == 0
+        error = np.abs(found - wanted)[finite]
+        near = error <= NEARLY * np.abs(wanted)[finite] + NEARLY
+    if near.size and float(near.mean()) < 0.9:
+        return None
+    if short.all() and (short.size >= ENOUGH or not halves.all()):
+        return "the values are nearly right, as if computed with 8 bits (bfloat16)"
+    if halves.all() and beyond.any():
+        return "infinity beyond 65504, the largest number of half precision"
+    if halves.all():
         return "the values are nearly right, as if computed in half precision"
     return None
 

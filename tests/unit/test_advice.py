@@ -42,7 +42,7 @@ def race(line: int, other: int, *, access: str = "write", other_access: str = "r
          ["`if (t < N)`", "compare `i` with the number of elements of A"]),
         ("if (i < N)\nC[i] = A[i - 1];", out_of_bounds(2, -1), ["negative here (-1)"]),
         ("if (i < N)\nC[i] = A[r * w];", out_of_bounds(2, -2_147_000_000),
-         ["did not fit in 32 bits", "size_t"]),
+         ["-2,147,000,000", "did not fit in 32 bits", "size_t"]),
         ("if (i > N) return;\nC[i] = A[i];", out_of_bounds(2, 1000), ["with >= instead of >"]),
         ("// if (i < N)\nC[i] = A[i];", out_of_bounds(2, 1000), ["No condition guards"]),
     ],

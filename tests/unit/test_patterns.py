@@ -93,6 +93,30 @@ def test_one_value_in_half_precision() -> None:
     assert pattern(total(0.3464), value) == ""  # as near, but no half
 
 
+def test_many_values_in_half_precision_though_they_cancel() -> None:
+    a, b = X[:1000], X[1000:2000]
+    wanted = a.astype(np.float64) + b
+    halves = (a.astype(np.float16) + b.astype(np.float16)).astype(np.float32)
+    assert "half precision" in pattern(halves, wanted, A=a, B=b)
+    bits = wanted.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)
+    assert "bfloat16" in pattern(bits.view(np.float32), wanted, A=a, B=b)
+    large = wanted.copy()
+    large[::3] *= 1e6
+    with np.errstate(over="ignore"):
+        assert "65504" in pattern(large.astype(np.float16).astype(np.float32), large)
+    assert "half" not in pattern(np.trunc(4 * wanted).astype(np.float32), 4 * wanted)
+
+
+def test_softmax_with_a_maximum_that_starts_at_zero() -> None:
+    x = (M * 5 - 200).astype(np.float32)
+    x[3] += 300
+    wanted = np.exp(x - x.max(axis=1, keepdims=True).astype(np.float64))
+    wanted /= wanted.sum(axis=1, keepdims=True)
+    actual = wanted.astype(np.float32)
+    actual[np.arange(8) != 3] = np.nan
+    assert pattern(actual, wanted, x=x) == "NaN in the rows where all of x is far below 0"
+
+
 def test_the_same_factor_and_the_same_difference() -> None:
     wanted = X[:500].astype(np.float64)
     assert pattern(X[:500] * 3, wanted) == "every wrong element is 3 times what it should be"
