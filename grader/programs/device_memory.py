@@ -49,6 +49,7 @@ class Allocation:
     site: Site
     freed: Site | None = None
     most_threads: int = 0
+    written_by: Site | None = None
     launched_with: int = 0
     filled: list[tuple[int, Site]] = field(default_factory=list)
     emptied: list[tuple[int, Site]] = field(default_factory=list)

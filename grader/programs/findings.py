@@ -151,21 +151,34 @@ class Findings:
     ) -> None:
         """A result that is copied out although some of it was never written.
 
-        An error where no launch that writes it had a thread for each element: the tail is missing.
+        An error where each thread of the largest launch wrote its share and the rest is missing:
+        that launch leaves a tail. Otherwise it may be meant (a list that is not full): a warning.
         """
         item = what.storage.itemsize
-        marks = known.reshape(-1)
-        missing = int((marks == 0).sum()) // item
-        first = (at + int((marks == 0).argmax())) // item
-        tail = what.most_threads < what.size // item
+        marks = known.reshape(-1) != 0
+        start = int(marks.argmin())
+        missing = int((~marks).sum()) // item
+        first = (at + start) // item
+        threads, elements = what.most_threads, what.size // item
+        launch = what.written_by
+        tail = 0 < threads < elements and first % threads == 0 and not marks[start:].any()
+        if tail and launch is not None:
+            self.add(
+                "bad_launch", launch,
+                f"the launch leaves a tail: {threads} threads for the {elements} elements of "
+                f"{what.name}; from element {first} on they were never written, and line "
+                f"{site.line} copies them out",
+                advice="Round the number of blocks up, (n + block - 1) / block, and guard with "
+                "if (i < n).",
+                buffer=what.name,
+            )  # fmt: skip
+            return
         self.add(
-            "bad_launch" if tail else "bad_copy", site,
+            "bad_copy", site,
             f"{api}: {missing} of {marks.size // item} elements of {what.name} were never written, "
             f"from element {first}",
-            advice="The launch leaves a tail: round the number of blocks up, "
-            "(n + block - 1) / block, and guard with if (i < n)."
-            if tail else "Copy what the kernel wrote, or let it write the rest.",
-            severity="error" if tail else "warning", buffer=what.name,
+            advice="Copy what the kernel wrote, or let it write the rest.",
+            severity="warning", buffer=what.name,
         )  # fmt: skip
 
     def no_symbol(self, api: str, site: Site, name: str) -> None:
@@ -209,6 +222,17 @@ class Findings:
             "nothing to do, and check cudaGetLastError() after every launch.",
         )  # fmt: skip
         self.unseen.append(key)
+
+    def too_many_blocks(
+        self, site: Site, kernel: str, blocks: int, needed: int, block: int
+    ) -> None:
+        self.add(
+            "bad_launch", site,
+            f"{blocks - needed} of the {blocks} blocks of kernel {kernel} had nothing to do: the "
+            f"first {needed} give the same result",
+            advice=f"A block has {block} threads: launch (n + {block - 1}) / {block} blocks.",
+            severity="note",
+        )  # fmt: skip
 
     def seen(self, status: int) -> None:
         """The program asked for errors: refused launches were not overlooked."""

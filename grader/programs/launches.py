@@ -13,7 +13,8 @@ from typing import Any
 
 from grader import vgpu
 from grader.programs import errors as E
-from grader.programs.device_memory import DeviceMemory, Site
+from grader.programs import geometry
+from grader.programs.device_memory import Allocation, DeviceMemory, Site
 from grader.programs.findings import Findings
 from grader.vgpu import cost
 from grader.vgpu.machine import Limits
@@ -166,6 +167,7 @@ class Launcher:
         times = self.done.get(symbol, 0)
         self.done[symbol] = times + 1
         twins = self._twins(kernel) if self._thorough(times) else []
+        spare = self._with_fewer_blocks(kernel, grid, block, arguments) if twins else None
         before = self._written()
         # Only a launch that repeats the last one can turn out to change nothing.
         again = self._last is not None and self._last[0] == key
@@ -183,12 +185,19 @@ class Launcher:
             self._checked += spent
             for build, twin in twins:
                 self._second_opinion(site, kernel.name, build, twin, grid, block, arguments, shared)
+            if spare is not None and run.ended == "finished" and not (run.faults or run.printed):
+                needed, twin = spare
+                if geometry.changes_the_same(
+                    twin, kernel.optimised, (needed, 1, 1), block, arguments, shared,
+                    2 * spent + 10_000, self.memory.memory,
+                ) and self._written() != before:  # fmt: skip
+                    self.findings.too_many_blocks(site, kernel.name, grid[0], needed, block[0])
         self.findings.of_launch(site, kernel.name, run.faults, grid, block, shared)
         if run.ended != "finished":
             self.reason = self.reason or f"kernel {kernel.name}: {run.reason or run.ended}"
         self.memory.version += 1
         time = cost.estimate(run.metrics.counts, registers=kernel.registers).nanoseconds
-        done = self._describe(kernel, run, time, arguments, grid, block, before)
+        done = self._describe(site, kernel, run, time, arguments, grid, block, before)
         self._add(run.metrics.counts, run.metrics.lines, time)
         unchanged = again and not run.printed and self.memory.state() == state
         self._settled = unchanged and run.ended == "finished"
@@ -260,6 +269,23 @@ class Launcher:
         builds = [kernel.optimised, *([kernel.unoptimised] if kernel.unoptimised else [])]
         return [(build, self.memory.copy_for(build, kernel.optimised)) for build in builds]
 
+    def _with_fewer_blocks(
+        self, kernel: KernelOf, grid: tuple[int, int, int], block: tuple[int, int, int],
+        arguments: list[bytes],
+    ) -> tuple[int, vgpu.Memory] | None:  # fmt: skip
+        """How many blocks would do, and a copy of the memory to try it on."""
+        used = self._passed(arguments)
+        elements = max((a.size // a.storage.itemsize for a in used), default=0)
+        needed = geometry.fewer_blocks(kernel.optimised, grid, block, elements)
+        if needed is None:
+            return None
+        return needed, self.memory.copy_for(kernel.optimised, kernel.optimised)
+
+    def _passed(self, arguments: list[bytes]) -> list[Allocation]:
+        """The allocations that a launch is given."""
+        named = [self.memory.at(int.from_bytes(a, "little")) for a in arguments if len(a) == 8]
+        return [a for a in named if a is not None]
+
     def _second_opinion(
         self, site: Site, name: str, build: Kernel, twin: vgpu.Memory, grid: Any, block: Any,
         arguments: list[bytes], shared: int,
@@ -292,11 +318,10 @@ class Launcher:
         }
 
     def _describe(
-        self, kernel: KernelOf, run: vgpu.Launch, time: float, arguments: list[bytes],
+        self, site: Site, kernel: KernelOf, run: vgpu.Launch, time: float, arguments: list[bytes],
         grid: tuple[int, int, int], block: tuple[int, int, int], before: dict[int, int],
     ) -> Done:  # fmt: skip
-        named = [self.memory.at(int.from_bytes(a, "little")) for a in arguments if len(a) == 8]
-        used = [a for a in named if a is not None]
+        used = self._passed(arguments)
         outputs = [
             a for a in used
             if a.storage.written is not None
@@ -305,7 +330,8 @@ class Launcher:
         ]  # fmt: skip
         threads = math.prod(grid) * math.prod(block)
         for output in outputs:
-            output.most_threads = max(output.most_threads, threads)
+            if threads >= output.most_threads:
+                output.most_threads, output.written_by = threads, site
         sizes = [a.size // a.storage.itemsize for a in outputs or used]
         return Done(
             name=kernel.name,

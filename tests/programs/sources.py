@@ -1,6 +1,6 @@
 """Ten-line CUDA programs with one mistake each, and what must be said about it.
 
-A line that is to be found carries `// HERE kind`. `%BODY%` programs share a frame.
+A line that is to be found carries `// HERE kind`, one that gets advice `// NOTE kind`.
 """
 
 from __future__ import annotations
@@ -238,8 +238,21 @@ int main() {
   std::vector<int> h(1000);
   int* d;
   cudaMalloc(&d, 1000 * sizeof(int));
-  fill<<<1000 / 256, 256>>>(d, 1000);
-  cudaMemcpy(h.data(), d, 1000 * sizeof(int), cudaMemcpyDeviceToHost);  // HERE bad_launch
+  fill<<<1000 / 256, 256>>>(d, 1000);  // HERE bad_launch
+  cudaMemcpy(h.data(), d, 1000 * sizeof(int), cudaMemcpyDeviceToHost);
+  cudaFree(d);
+}
+""",
+    "overshoot": """
+__global__ void fill(int* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 1;
+}
+int main() {
+  int* d;
+  cudaMalloc(&d, 1000 * sizeof(int));
+  fill<<<1000, 256>>>(d, 1000);  // NOTE bad_launch
+  cudaDeviceSynchronize();
   cudaFree(d);
 }
 """,
@@ -292,6 +305,93 @@ int main() {
   cudaFree(d);
 }
 """,
+    "symbol_copied_past_its_end": """
+__device__ int counters[4];
+__global__ void count() { atomicAdd(&counters[threadIdx.x & 3], 1); }
+int main() {
+  int h[8] = {};
+  count<<<1, 32>>>();
+  cudaMemcpyFromSymbol(h, counters, 4 * sizeof(int), 4);  // HERE bad_copy
+}
+""",
+    "symbol_by_a_pointer": """
+__constant__ float factor;
+__global__ void scale(float* x) { x[threadIdx.x] *= factor; }
+int main() {
+  float f = 2, *x, *address = &f;
+  cudaMalloc(&x, 128);
+  cudaMemset(x, 0, 128);
+  cudaMemcpyToSymbol(address, &f, sizeof f);  // HERE bad_copy
+  scale<<<1, 32>>>(x);
+  cudaDeviceSynchronize();
+  cudaFree(x);
+}
+""",
+    "unchecked_launch": """
+__global__ void fill(int* out) { out[threadIdx.x] = 1; }
+template <class Kernel>
+void start(Kernel kernel, int threads, int* out) {
+  kernel<<<1, threads>>>(out);  // HERE bad_launch
+}
+int main() {
+  int* d;
+  cudaMalloc(&d, 2000 * sizeof(int));
+  start(fill, 2000, d);
+  cudaFree(d);
+}
+""",
+    "too_much_dynamic_shared": """
+__global__ void fill(int* out) {
+  extern __shared__ int s[];
+  s[threadIdx.x] = 1;
+  out[threadIdx.x] = s[threadIdx.x];
+}
+int main() {
+  int* d;
+  cudaMalloc(&d, 32 * sizeof(int));
+  fill<<<1, 32, 64 << 10>>>(d);  // HERE bad_launch
+  cudaDeviceSynchronize();
+  cudaFree(d);
+}
+""",
+    "pinned_never_freed": """
+int main() {
+  int* h;
+  cudaMallocHost(&h, 64);  // HERE leak
+  h[0] = 1;
+}
+""",
+    "pinned_freed_as_device": """
+int main() {
+  int* h;
+  cudaMallocHost(&h, 64);
+  cudaFree(h);  // HERE host_pointer
+  cudaFreeHost(h);
+}
+""",
+    "rows_wider_than_the_pitch": """
+int main() {
+  float h[4][16] = {}, *d;
+  size_t pitch;
+  cudaMallocPitch(&d, &pitch, 16 * sizeof(float), 4);
+  cudaMemcpy2D(d, pitch, h, 16, 16 * sizeof(float), 4, cudaMemcpyHostToDevice);  // HERE bad_copy
+  cudaFree(d);
+}
+""",
+    "nothing_to_copy": """
+int main() {
+  float *d, h[16];
+  cudaMalloc(&d, sizeof h);
+  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);  // HERE bad_copy
+  cudaFree(d);
+}
+""",
+    "null_pointer_copied": """
+int main() {
+  float *d = nullptr, h[16];
+  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);  // HERE bad_copy
+}
+""",
     "event_not_waited_for": """
 int main() {
   cudaEvent_t a, b;
@@ -338,5 +438,70 @@ int main() {
 """,
 }
 
-QUICK = ("memset_size", "dereferenced_on_the_host", "managed_read_too_early", "too_many_threads")
+MENDED: dict[str, tuple[str, str]] = {
+    "out_of_bounds": ("  out[i] = i;", "  if (i < n) out[i] = i;"),
+    "misaligned": ("bytes + 1", "bytes + 4"),
+    "leak": ("cudaFree(d);", "cudaFree(d);\n  cudaFree(kept);"),
+    "shared_race": ("  out[threadIdx.x] = s", "  __syncthreads();\n  out[threadIdx.x] = s"),
+    "divergent_barrier": ("  if (threadIdx.x < 32)\n", ""),
+    "illegal_warp_sync": ("0xffffffff << 16", "0xffff"),
+    "memset_size": ("cudaMemset(sums, 0, 64)", "cudaMemset(sums, 0, 64 * sizeof(int))"),
+    "copy_in_elements": ("x, 64, cudaMemcpyDeviceToHost", "x, 256, cudaMemcpyDeviceToHost"),
+    "allocated_in_elements": ("cudaMalloc(&x, 64)", "cudaMalloc(&x, 256)"),
+    "wrong_direction": ("cudaMemcpyDeviceToHost", "cudaMemcpyHostToDevice"),
+    "swapped_copy": ("cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost"),
+    "host_pointer": (
+        "  std::vector<int> h(32);\n  fill<<<1, 32>>>(h.data());  // HERE host_pointer\n",
+        "  int* h;\n  cudaMallocManaged(&h, 128);\n  fill<<<1, 32>>>(h);\n  cudaFree(h);\n",
+    ),
+    "dereferenced_on_the_host": (
+        'printf("%f\\n", d[3])',
+        "float h[64];\n  cudaMemcpy(h, d, 256, cudaMemcpyDefault)",
+    ),
+    "use_after_free": (
+        "  cudaFree(d);\n  fill<<<1, 32>>>(d);",
+        "  fill<<<1, 32>>>(d);\n  cudaFree(d);",
+    ),
+    "copied_after_free": (
+        "  cudaFree(d);\n  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);",
+        "  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);\n  cudaFree(d);",
+    ),
+    "double_free": ("  cudaFree(d);\n  cudaFree(d);", "  cudaFree(d);\n  cudaFree(nullptr);"),
+    "free_of_host_memory": ("  cudaFree(h);", ""),
+    "too_many_threads": ("<<<1, 2048>>>", "<<<1, 1024>>>"),
+    "forgotten_dynamic_shared": ("<<<1, 32>>>", "<<<1, 32, 32 * sizeof(int)>>>"),
+    "tail": ("1000 / 256", "(1000 + 255) / 256"),
+    "overshoot": ("<<<1000, 256>>>", "<<<5, 256>>>"),
+    "managed_read_too_early": ("  printf", "  cudaDeviceSynchronize();\n  printf"),
+    "pinned_read_too_early": ("  printf", "  cudaStreamSynchronize(0);\n  printf"),
+    "other_stream": ("  cudaMemcpy(h", "  cudaStreamSynchronize(s);\n  cudaMemcpy(h"),
+    "symbol_too_small": ("coefficients, h, sizeof h", "coefficients, h, 8 * sizeof(float)"),
+    "symbol_copied_past_its_end": ("sizeof(int), 4)", "sizeof(int))"),
+    "symbol_by_a_pointer": ("(address, &f", "(factor, &f"),
+    "unchecked_launch": ("start(fill, 2000, d)", "start(fill, 1000, d)"),
+    "too_much_dynamic_shared": (
+        "  fill<<<",
+        "  cudaFuncSetAttribute(fill, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10);\n"
+        "  fill<<<",
+    ),
+    "pinned_never_freed": ("h[0] = 1;", "h[0] = 1;\n  cudaFreeHost(h);"),
+    "pinned_freed_as_device": ("  cudaFree(h);", ""),
+    "rows_wider_than_the_pitch": ("h, 16, 16", "h, 16 * sizeof(float), 16"),
+    "nothing_to_copy": ("  cudaMemcpy(", "  cudaMemset(d, 0, sizeof h);\n  cudaMemcpy("),
+    "null_pointer_copied": ("h, d, sizeof h", "h, d, 0"),
+    "event_not_waited_for": ("  cudaEventE", "  cudaEventSynchronize(b);\n  cudaEventE"),
+    "through_a_macro": ("cudaMemset(d, 0, 256)", "cudaMemset(d, 0, 64)"),
+    "through_a_wrapper": ("cudaMemset(d, 0, 65)", "cudaMemset(d, 0, 64)"),
+}
+"""What mends each program: then nothing is said of it."""
+
+QUICK = (
+    "tail",
+    "overshoot",
+    "memset_size",
+    "dereferenced_on_the_host",
+    "managed_read_too_early",
+    "too_many_threads",
+)
+QUICK_MENDED = ("too_many_threads", "tail", "overshoot")
 """Programs of the quick tests; the others are slow ones."""

@@ -3,43 +3,57 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader import run_program
 from grader.file_to_run import headers_beside
 from tests.programs.running import needs_host, outcome
-from tests.programs.sources import HEAD, PROGRAMS, QUICK
+from tests.programs.sources import HEAD, MENDED, PROGRAMS, QUICK, QUICK_MENDED
 
 pytestmark = needs_host
 
 
-def expected(text: str) -> set[tuple[str, int]]:
+def expected(text: str, word: str = "HERE") -> set[tuple[str, int]]:
     """The kinds and lines that the comments of a program promise."""
     return {
         (found[1], number)
         for number, line in enumerate(text.splitlines(), start=1)
-        if (found := re.search(r"// HERE (\w+)", line))
+        if (found := re.search(rf"// {word} (\w+)", line))
     }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PROGRAMS],
-)
+def _some_quick(names: Iterable[str], quick: Sequence[str]) -> list[Any]:
+    return [n if n in quick else pytest.param(n, marks=pytest.mark.slow) for n in names]
+
+
+@pytest.mark.parametrize("name", _some_quick(PROGRAMS, QUICK))
 def test_the_mistake_is_found_on_its_line(name: str) -> None:
     text = HEAD + PROGRAMS[name]
-    found = {
-        (fault.kind, fault.line)
-        for fault in outcome(text).answer.faults
-        if fault.severity == "error"
-    }
+    faults = outcome(text).answer.faults
+    found = {(f.kind, f.line) for f in faults if f.severity == "error"}
     assert expected(text) <= found
+    assert expected(text, "NOTE") == {(f.kind, f.line) for f in faults if f.severity == "note"}
     kinds = {kind for kind, _ in expected(text)}
     # The kernel's own fault may follow from the host's: those kinds are the engine's.
     engine = {"out_of_bounds", "uninitialised", "use_after_free"}
     assert {kind for kind, _ in found} <= kinds | engine
+
+
+@pytest.mark.parametrize("name", _some_quick(MENDED, QUICK_MENDED))
+def test_nothing_is_said_of_the_mended_program(name: str) -> None:
+    old, new = MENDED[name]
+    assert PROGRAMS[name].count(old) == 1
+    found = outcome(HEAD + PROGRAMS[name].replace(old, new)).answer
+    assert (found.ended, found.code, found.faults) == ("exited", 0, ())
+
+
+def test_an_unchecked_launch_says_that_nobody_asked() -> None:
+    (fault,) = outcome(HEAD + PROGRAMS["unchecked_launch"]).answer.faults
+    assert "the program never asked (cudaGetLastError)" in fault.message
 
 
 RIGHT = (
