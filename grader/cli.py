@@ -52,7 +52,9 @@ Language = Annotated[
 ]
 Device = Annotated[
     str,
-    typer.Option(help="What measures speed beside the virtual GPU: auto, virtual (nothing), cuda."),
+    typer.Option(
+        help="What measures speed beside the virtual GPU: auto, virtual (nothing), cuda, metal."
+    ),
 ]
 Compiler = Annotated[
     str | None,

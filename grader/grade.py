@@ -195,7 +195,15 @@ def _grade(
                 hardware = bench.facts
                 with alone(bench.module.NAME):
                     graded = measure.beside(
-                        bench, task, artefact, build, known, graded, file=source.name, step=step
+                        bench,
+                        task,
+                        artefact,
+                        build,
+                        known,
+                        graded,
+                        file=source.name,
+                        text=source.text or "",
+                        step=step,
                     )
     except NotGradableError as error:
         return result(

@@ -18,7 +18,7 @@ import numpy as np
 from grader import cases, check, judge, reference
 from grader.assignment_schema import Case
 from grader.cases import Inputs
-from grader.devices import hardware, timing
+from grader.devices import hardware, metal_works, timing
 from grader.devices.hardware import RealDevice
 from grader.errors import NotGradableError
 from grader.languages import Artefact
@@ -76,13 +76,17 @@ def beside(
     graded: Sequence[CaseResult],
     *,
     file: str,
+    text: str,
     step: Callable[[str], None],
 ) -> tuple[CaseResult, ...]:
-    """The graded cases with what they did on a real device; those that count there are timed."""
+    """The graded cases with what they did on a real device; those that count there are timed.
+
+    `file` is the kernel's file and `text` its source, which is what a Mac compiles.
+    """
     if any(case.verdict is not Verdict.ACCEPTED for case in graded):
         return tuple(graded)
     step(f"running on the {bench.facts.name}")
-    works = _works(task, artefact, build)
+    works = _works(task, artefact, text, build)
     runs = hardware.run(bench.module, works)
     there = judge.cases(task, works, runs, file=file, device=bench.module.NAME)
     timed = task.assignment.speed_cases()
@@ -94,15 +98,19 @@ def beside(
         measured = _outcome(bench, case, run, works)
         if case.name in timed and case.verdict is Verdict.ACCEPTED and yardstick is not None:
             step(f"timing {case.name} on the {bench.facts.name}")
-            measured = _timed(bench, task, artefact, build, yardstick, known, here, measured)
+            yours = (artefact, text, build)
+            measured = _timed(bench, task, yours, yardstick, known, here, measured)
         found.append(_joined(here, measured, binding=bench.binding))
     return tuple(found)
 
 
-def _works(task: Task, artefact: Artefact, build: str | None = None) -> list[Work]:
+def _works(task: Task, artefact: Artefact, text: str, build: str | None = None) -> list[Work]:
     """The works that give values; a budget of instructions means nothing to hardware."""
     planned = plan(task, artefact, fuel=lambda case, build: 1, values=build)
-    return [work for work in planned if work.values]
+    works = [work for work in planned if work.values]
+    return (
+        metal_works.from_source(task, artefact, works, text) if task.language == "metal" else works
+    )
 
 
 def _outcome(bench: Bench, case: CaseResult, run: Run, works: Sequence[Work]) -> Measured:
@@ -136,8 +144,7 @@ def _joined(here: CaseResult, there: Measured, *, binding: bool) -> CaseResult:
 def _timed(
     bench: Bench,
     task: Task,
-    artefact: Artefact,
-    build: str,
+    mine: tuple[Artefact, str, str],
     yardstick: Artefact,
     known: Reference,
     here: CaseResult,
@@ -145,6 +152,8 @@ def _timed(
 ) -> Measured:
     """The measured times of a case. Near the edge of a band it is measured twice."""
     case, data = next(pair for pair in task.cases if pair[0].name == here.name)
+    path = task.assignment.reference(task.language)
+    their_text = path.read_text("utf-8") if path is not None else ""
     readings: timing.Readings | None = None
     wrong = ""
     limits = _limits(task, bench)
@@ -153,8 +162,8 @@ def _timed(
     judged = None
     for _ in range(2):
         drawn = _fresh(task, case, data)
-        yours = [_works(one, artefact, build)[0] for one in drawn]
-        theirs = [_works(one, yardstick)[0] for one in drawn]
+        yours = [_works(one, *mine)[0] for one in drawn]
+        theirs = [_works(one, yardstick, their_text)[0] for one in drawn]
         found = hardware.measure(bench.module, yours, theirs)
         if found.readings is None:
             return measured.model_copy(update={"untrusted": (found.stopped,)})

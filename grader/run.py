@@ -44,6 +44,7 @@ class Launched(Record):
     """One launch of a work: which PTX, which entry, and with what.
 
     `threads` is the exact grid of Metal's dispatchThreads; None where blocks are whole.
+    `threadgroup_bytes` are the lengths that a Mac is told; here they lie in `shared_bytes`.
     """
 
     ptx: str
@@ -54,6 +55,7 @@ class Launched(Record):
     arguments: tuple[Argument, ...]
     registers: int | None = None
     threads: Dim3 | None = None
+    threadgroup_bytes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -259,7 +261,7 @@ def _launched(
     # A language that owns the block (Triton) also knows what shared memory its code needs.
     owned = variant.block is not None
     shared_bytes = launch.shared_bytes + threadgroup_bytes
-    grid, threads = _exact(launch)
+    grid, threads = exact(launch)
     return Launched(
         ptx=variant.ptx,
         entry=variant.entries[launch.kernel],
@@ -279,7 +281,7 @@ def _launched(
     )
 
 
-def _exact(launch: ReadyLaunch) -> tuple[Dim3, Dim3 | None]:
+def exact(launch: ReadyLaunch) -> tuple[Dim3, Dim3 | None]:
     """The grid in blocks, and in threads where the launch is Metal's dispatchThreads."""
     if launch.dispatch == "threadgroups":
         return launch.grid, None

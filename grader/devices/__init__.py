@@ -12,8 +12,10 @@ after a probe really ran, and jobs that run cases in a child process::
     hardware_child.py  what a child does on any real device             (child)
     buffers.py         red zones, poison, and what can be read there    (child)
     card.py            what a real device must do for that              (child)
-    cuda_card.py       it does, through CuPy; cuda_ptx.py, cuda_child.py
-    metal_card.py      it does, through PyObjC; metal_child.py
+    hardware_jobs.py   the jobs that are called there                   (child)
+    cuda_card.py       a card through CuPy; cuda_errors.py, cuda_ptx.py (child)
+    metal_card.py      a card through PyObjC; metal_errors.py           (child)
+    metal_works.py     works with Metal's source in place of PTX        (parent)
 
 docs/devices.md says how to use a real device, and what of it has run on hardware.
 """
@@ -28,6 +30,7 @@ from grader.errors import UsageError
 DEVICES: dict[str, str] = {
     "virtual": "grader.devices.virtual",
     "cuda": "grader.devices.cuda",
+    "metal": "grader.devices.metal",
 }
 
 

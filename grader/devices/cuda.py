@@ -1,7 +1,7 @@
 """An NVIDIA GPU as a device: probes, and children that may open its nodes and nothing else.
 
 Everything is done in sandboxed children; the parent imports no CuPy and opens no device. What a
-child does is in `cuda_child.py` and, for every real device, `hardware_child.py`.
+child does is in `hardware_child.py`, for every real device, and `cuda_card.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import sandbox
+from grader.devices import cuda_ptx
 
 NAME = "cuda"
 TITLE = "NVIDIA GPU"
@@ -68,7 +69,7 @@ def _unusable(*, installed: bool, found: Sequence[str], closed: Sequence[str]) -
 
 @functools.cache
 def _probed() -> str | None:
-    return probed(call("probe_job", {}, [], limits=PROBE_LIMITS))
+    return probed(call("probe_job", {"code": cuda_ptx.PROBE}, [], limits=PROBE_LIMITS))
 
 
 def probed(reply: sandbox.Reply) -> str | None:
@@ -94,10 +95,10 @@ def call(
     *,
     limits: sandbox.Limits = LIMITS,
 ) -> sandbox.Reply:
-    """Call a job of `cuda_child.py` in a child that may open the card's nodes."""
+    """Call a job of `hardware_jobs.py` in a child that may open the card's nodes."""
     return sandbox.call(
-        f"grader.devices.cuda_child:{job}",
-        request,
+        f"grader.devices.hardware_jobs:{job}",
+        {**request, "device": NAME},
         blobs,
         limits=limits,
         read=[path for path in READ if Path(path).exists()],

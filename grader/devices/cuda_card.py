@@ -252,6 +252,11 @@ class CudaCard:
         return 1e9 * clocks / nanoseconds if nanoseconds else 0.0
 
 
+def open_card() -> CudaCard:
+    """The first card. Raises CardError."""
+    return CudaCard()
+
+
 class _Loaded:
     """A module, and its functions by name."""
 

@@ -23,6 +23,23 @@ SYSTEM = (
 )
 
 
+# What a program needs to speak to the GPU and to have Metal compile: the user clients of the
+# driver, and the services that compile and keep what was compiled.
+GPU = (
+    "(allow iokit-open)",
+    *(
+        f'(allow mach-lookup (global-name "{name}"))'
+        for name in (
+            "com.apple.MTLCompilerService",
+            "com.apple.gpumemd.source",
+            "com.apple.cvmsServ",
+            "com.apple.CARenderServer",
+        )
+    ),
+    '(allow mach-lookup (xpc-service-name "com.apple.MTLCompilerService"))',
+)
+
+
 @functools.cache
 def missing() -> str | None:
     """Why Seatbelt cannot be used here, or None after a probe ran and was held back."""
@@ -48,6 +65,8 @@ def missing() -> str | None:
 def wrapped(argv: list[str], confinement: Confinement) -> list[str]:
     """`argv` under Seatbelt, with the paths of `confinement` and nothing else."""
     text = profile(confinement.read, confinement.write, processes=confinement.limits.processes)
+    if confinement.devices:
+        text += "\n" + "\n".join(GPU)
     return [PROGRAM, "-p", text, *argv]
 
 

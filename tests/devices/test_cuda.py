@@ -95,7 +95,7 @@ def test_a_child_may_open_the_nodes_and_nothing_more(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(cuda, "nodes", lambda: [Path("/dev/nvidia0")])
     assert cuda.probed(cuda.call("probe_job", {}, [])) is None
     assert asked["devices"] == [Path("/dev/nvidia0")]
-    assert asked["job"] == "grader.devices.cuda_child:probe_job"
+    assert asked["job"] == "grader.devices.hardware_jobs:probe_job"
     assert "write" not in asked
     assert asked["limits"].processes == 0
 

@@ -274,7 +274,7 @@ def works(course: Assignment) -> list[Any]:
     task = Task.of(course, "cuda-c", small=True, jobs=1)
     _, artefact = cuda_c.build(KERNEL, "kernel.cu", task.contracts)
     assert artefact is not None
-    return measure._works(task, artefact)
+    return measure._works(task, artefact, KERNEL)
 
 
 def reading(**more: Any) -> dict[str, Any]:
