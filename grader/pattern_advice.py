@@ -38,13 +38,18 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "The index goes up in steps of two: neighbouring threads take neighbouring elements.",
     ),
     (
-        r"(?:elements \d+ to \d+ of every|(?:all but )?every) (\d+)(?:th element)?$",
+        r"elements \d+ to \d+ of every (\d+)",
         "What is left out repeats every {1} elements: what the number of the block is multiplied "
         "by must be the size of the block, as in {index}.",
     ),
     (
-        r"only the (row|column)s from (\d+) on",
-        "The {1}s from {2} on are left out: check the index of the {1} and how far the grid or "
+        r"every (\d+)th element",
+        "What is left out repeats every {1} elements: check the step of the index, and what the "
+        "number of the block is multiplied by: its size, as in {index}.",
+    ),
+    (
+        r"only the (rows|columns) from (\d+) on",
+        "The {1} from {2} on are left out: check that index, and how far the grid or "
         "loop goes in that direction.",
     ),
     (
@@ -115,7 +120,7 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "in (long long)a * b.",
     ),
     (
-        r"zero where all of (\w+) is",
+        r"zero where all of (\w+) is (negative|positive)",
         "Start the reduction with its neutral element, -infinity for a maximum and infinity for a "
         "minimum, or with the first element of {1}.",
     ),
@@ -125,7 +130,7 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "its part to it, and each thread all the elements that are its own.",
     ),
     (
-        r"is added twice",
+        r"every element of (\w+) is added twice",
         "Two threads or rounds add the same element: let each element have one owner.",
     ),
     (
@@ -142,6 +147,24 @@ ADVICE: tuple[tuple[str, str], ...] = (
     ),
 )
 """A pattern and what to do; {1} and {2} are what the pattern caught, {index} the global index."""
+
+
+def described() -> tuple[tuple[str, str], ...]:
+    """Every pattern and its advice as docs/messages.md shows them: a number is N, a name A."""
+    found = []
+    for expression, advice in ADVICE:
+        said = advice.replace("{index}", "the global index")
+        for number, group in enumerate(re.findall(r"\(([^()]+)\)", expression), 1):
+            said = said.replace(f"{{{number}}}", _word(group))
+        plain = re.sub(r"\(([^()]+)\)", lambda match: _word(match[1]), expression)
+        found.append((re.sub(r"[\\$]", "", plain.replace(r"\d+", "N")), said))
+    return tuple(found)
+
+
+def _word(group: str) -> str:
+    """What stands for a group of an expression."""
+    kinds = {r"\d+": "N", r"\S+": "N", r"\w+": "A", ".+": "…"}
+    return kinds.get(group) or group.replace("|", " or ")
 
 
 def of_pattern(pattern: str, language: str | None) -> str | None:

@@ -14,10 +14,10 @@ from grader.result import Record, Result, Verdict
 
 
 class Message(Record):
-    """One entry. `kind` says whether the slug is a verdict, a kind of finding, or both."""
+    """One entry. `kind` says whether the slug is a verdict, a kind of finding, both or an error."""
 
     slug: str
-    kind: Literal["verdict", "finding", "both"] = Field(alias="is")
+    kind: Literal["verdict", "finding", "both", "error"] = Field(alias="is")
     means: str
     example: str
     causes: tuple[str, ...]

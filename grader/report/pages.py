@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from grader.pattern_advice import described
 from grader.report import assignment_format
 from grader.report.json import schema
 from grader.report.messages import messages
@@ -33,7 +34,8 @@ def _messages() -> str:
         WRITTEN.format(source="grader/report/messages.toml"),
         "What `grade` says, what it means, and what to do. A *verdict* is the word for a whole "
         "case or submission, a *finding* is one thing that was found on one line; an error "
-        "changes the verdict, warnings and notes do not.",
+        "changes the verdict, warnings and notes do not. An *error* ends a command before "
+        "anything is graded.",
     ]
     for entry in messages().values():
         kind = "verdict and finding" if entry.kind == "both" else entry.kind
@@ -42,6 +44,14 @@ def _messages() -> str:
         if entry.causes:
             parts.append("Likely causes\n\n" + "\n".join(f"- {text}" for text in entry.causes))
         parts.append("What to do\n\n" + "\n".join(f"- {text}" for text in entry.fixes))
+    parts.append("## Patterns of wrong numbers")
+    parts.append(
+        "What the wrong or missing elements of an output have in common stands at the end of the "
+        "message and decides the next step. N is a number that was found, A a name."
+    )
+    rows = [f"| {pattern} | {advice.replace('|', chr(92) + '|')} |"
+            for pattern, advice in described()]  # fmt: skip
+    parts.append("\n".join(["| pattern | what to do |", "|---|---|", *rows]))
     return "\n\n".join(parts) + "\n"
 
 

@@ -335,7 +335,7 @@ def _verdict(case: CaseResult) -> Text:
 
 def _said(case: CaseResult, verbose: bool) -> str:
     if case.verdict is Verdict.ACCEPTED:
-        return words.timing(case.timing)
+        return words.timing(case.timing) if verbose else words.timing_in_short(case.timing)
     return words.what_happened(case) if verbose else words.in_short(case)
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from grader import advice, new
+from grader import advice, errors, new
+from grader.pattern_advice import described
 from grader.report import assignment_format, pages
 from grader.report import json as result_json
 from grader.report.messages import messages
@@ -33,6 +34,27 @@ def test_every_verdict_and_every_kind_of_fault_has_its_message() -> None:
     kinds = {slug for slug, entry in messages().items() if entry.kind in ("finding", "both")}
     assert verdicts == {verdict.value for verdict in Verdict}
     assert kinds == set(VERDICT_OF_FAULT)
+
+
+def test_every_error_has_its_message() -> None:
+    """By the name of its class, or by the verdict that it becomes."""
+    verdicts = {"RefusedError": "refused", "NotGradableError": "not_gradable",
+                "InternalError": "grader_error"}  # fmt: skip
+    named = {
+        verdicts.get(name, name.removesuffix("Error").lower())
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and value is not errors.GradeError
+    }
+    said = {slug for slug, entry in messages().items() if entry.kind == "error"}
+    assert named == said | set(verdicts.values())
+    assert said == {"usage", "assignment"}
+
+
+def test_patterns_are_described_in_words() -> None:
+    for pattern, said in described():
+        assert not set(pattern) & set("\\()[]{}$?*"), pattern
+        assert "{" not in said
+        assert f"| {pattern} |" in pages.pages()["messages.md"]
 
 
 def test_every_fault_has_advice() -> None:
