@@ -317,10 +317,11 @@ class Assignment(Section):
     languages: tuple[Language, ...] = Field(
         min_length=1, description="languages that may be handed in; the best one counts"
     )
-    feedback: Literal["full", "cases", "verdict"] = Field(
+    feedback: Literal["full", "first", "cases", "verdict"] = Field(
         "full",
-        description="what a student sees: everything (of hidden cases the verdict only); the "
-        "verdict of each case; the verdict and points only",
+        description="what a student sees: everything (of hidden cases the verdict only); the first "
+        "failure and the verdicts of the other cases; the verdict of each case; the verdict and "
+        "points only",
     )
     files: Files = Field(
         default_factory=lambda: Files.model_validate({}), description="names of the starter's files"

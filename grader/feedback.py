@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from grader.assignment_schema import Assignment
-from grader.result import CaseResult
+from grader.result import CaseResult, Result, Score
+from grader.verdict import telling, worst
 
 
 def shown(cases: tuple[CaseResult, ...], assignment: Assignment) -> tuple[CaseResult, ...]:
@@ -13,9 +14,36 @@ def shown(cases: tuple[CaseResult, ...], assignment: Assignment) -> tuple[CaseRe
     """
     if assignment.feedback == "verdict":
         return ()
-    return tuple(
-        _verdict_only(case) if case.hidden or assignment.feedback == "cases" else case
-        for case in cases
+    if assignment.feedback == "full":
+        return tuple(_verdict_only(case) if case.hidden else case for case in cases)
+    told = None
+    if assignment.feedback == "first" and cases:
+        told = telling(worst(case.verdict for case in cases), [c for c in cases if not c.hidden])
+    return tuple(case if case is told else _verdict_only(case) for case in cases)
+
+
+def lines(score: Score, assignment: Assignment) -> Score:
+    """The points with why they were lost, or without where no case is to be named."""
+    if assignment.feedback != "verdict":
+        return score
+    bare = tuple(line.model_copy(update={"why": ""}) for line in score.lines)
+    return score.model_copy(update={"lines": bare})
+
+
+def withheld(result: Result) -> Result:
+    """A result of which nothing but the verdict and the points is said yet."""
+    bare = tuple(line.model_copy(update={"why": ""}) for line in result.score.lines)
+    return result.model_copy(
+        update={
+            "reason": "the details follow after the due date",
+            "next_step": "",
+            "score": result.score.model_copy(update={"lines": bare}),
+            "builds": (),
+            "cases": (),
+            "notes": None,
+            "others": (),
+            "mentions": (),
+        }
     )
 
 

@@ -352,7 +352,7 @@ def _result(
 ) -> Result:
     files = (*handed_in.sources, *handed_in.headers) if handed_in else ()
     noted = _notes(assignment, handed_in, artefact)
-    scored = score(assignment, found, graded, noted)
+    scored = feedback.lines(score(assignment, found, graded, noted), assignment)
     if found is Verdict.ACCEPTED:
         next_step = advice.faster(scored)
     return Result(

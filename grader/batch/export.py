@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from grader.batch import bundle, class_report, settings
 from grader.batch.gradebook import Gradebook
 from grader.batch.grades import Grade, anonymous, grades
 from grader.errors import UsageError
+from grader.feedback import withheld
 from grader.report import classroom, feedback, gradescope, junit, replace, sarif
 from grader.report import grades as grade_files
 from grader.report import json as result_json
@@ -75,6 +77,13 @@ def export(
             _say(console, f"{path}: {len(found)} students")
         else:
             graded = [(g, book.result(g.result) if g.result else None) for g in found]
+            if to == "feedback":
+                now = datetime.datetime.now(datetime.UTC)
+                deadline = settings.load(gradebook.parent / settings.NAME).deadline(name)
+                graded = [
+                    (g, withheld(r) if r and deadline.withholds(now, g.extension_days) else r)
+                    for g, r in graded
+                ]
             if hide_names:
                 graded = [(g, _without_names(r) if r else None) for g, r in graded]
             folder = out or Path(f"{name}-{to}")

@@ -10,6 +10,7 @@
     grace_minutes = 15
     penalty_percent_per_day = 10 # of the points, for each late day that is not free
     most_days = 4                # later than this is no points
+    feedback = "after_due"       # until then exports for students say verdict and points only
 """
 
 from __future__ import annotations
@@ -35,6 +36,13 @@ class Deadline(BaseModel):
     grace_minutes: int = Field(default=0, ge=0)
     penalty_percent_per_day: float = Field(default=10.0, ge=0, le=100)
     most_days: int | None = Field(default=None, ge=0)
+    feedback: Literal["always", "after_due"] = "always"
+
+    def withholds(self, now: datetime.datetime, extension_days: float) -> bool:
+        """Whether a student with this extension may not see the details yet."""
+        if self.feedback == "always" or self.due is None:
+            return False
+        return now <= self.due + datetime.timedelta(days=extension_days)
 
     @field_validator("due")
     @classmethod
