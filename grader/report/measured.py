@@ -42,7 +42,7 @@ def gigabytes(rate: float) -> str:
 def rows(result: Result) -> list[Row]:
     """A row for each case that ran on hardware, under a heading; empty where none did."""
     found = [_row(case, case.measured) for case in result.cases if case.measured is not None]
-    heading_ = ("case", "there", "measured", "modelled", "of a copy's bandwidth", "")
+    heading_ = ("case", "there", "measured", "modelled", "of a copy's bandwidth", "remarks")
     return [heading_, *found] if found else []
 
 
