@@ -12,13 +12,13 @@ import pytest
 from grader import assignment as assignments
 from grader import devices, grade, measure
 from grader.assignment_schema import Assignment
-from grader.devices import hardware, timing
+from grader.devices import hardware, hardware_child, timing
 from grader.devices.card import CardError, Queued
 from grader.errors import InternalError
 from grader.result import CaseResult, Result, Verdict
 from grader.sandbox import Exit, Frame, Reply
 from tests.devices import stand_in
-from tests.devices.virtual_card import VirtualCard
+from tests.devices.virtual_card import CLOCK, VirtualCard
 
 KERNEL = """#define BLOCK 256
 extern "C" __global__ void vec_add(const float* A, const float* B, float* C, int N) {
@@ -34,6 +34,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setitem(devices.DEVICES, "cuda", "tests.devices.stand_in")
     rules = timing.Rules(warm_up=1, warm_up_most=2, least=3, most=3, empty_regions=2)
     monkeypatch.setattr(hardware, "measure", _with_rules(hardware.measure, rules))
+    monkeypatch.setattr(hardware_child, "time", CLOCK)
     monkeypatch.setattr(measure, "SETS_LEAST", 2)
     monkeypatch.setattr(measure, "SETS_BYTES", 1)
     stand_in.asked.clear()
@@ -73,7 +74,7 @@ def test_measured_time_stands_beside_the_modelled(course: Assignment, tmp_path: 
     assert result.verdict is Verdict.ACCEPTED
     assert result.hardware is not None
     assert result.hardware.name == "virtual"
-    assert result.hardware.copy_bytes_per_second > 0
+    assert result.hardware.copy_bytes_per_second == pytest.approx(1e12)
     case = timed(result)
     assert case.timing is not None
     assert case.timing.source == "modelled"
@@ -83,8 +84,7 @@ def test_measured_time_stands_beside_the_modelled(course: Assignment, tmp_path: 
     assert there.timing is not None
     assert there.timing.source == "measured"
     assert there.timing.ratio_to_reference is not None
-    # The stand-in translates code when it first runs, and its clock is the host's.
-    assert 0.05 < there.timing.ratio_to_reference < 20
+    assert there.timing.ratio_to_reference == pytest.approx(1.0, rel=0.1)
     assert there.copy_share is not None
     assert len(there.code_sha256) == 64
     other = next(case for case in result.cases if case is not timed(result))

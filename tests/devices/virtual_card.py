@@ -1,12 +1,12 @@
 """A card whose device is the virtual GPU: what `hardware_child.py` does, without hardware.
 
 All buffers lie in one arena, so the virtual GPU sees no bounds inside it, just as hardware does
-not: what the child's own red zones and poison find is tested for real. Its time is the host's.
+not: what the child's own red zones and poison find is tested for real. Time is modelled: `CLOCK`
+stands still while this machine is busy with something else, for the host as for the device.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,8 +15,26 @@ import numpy.typing as npt
 
 from grader import vgpu
 from grader.devices.card import At, CardError, Facts, Queued
+from grader.vgpu import cost
 
 FUEL = 50_000_000
+
+
+class Clock:
+    """Nanoseconds that pass when the device works, and a few when the host looks."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now * 1e-9
+
+    def perf_counter_ns(self) -> int:
+        self.now += 200.0
+        return int(self.now)
+
+
+CLOCK = Clock()
 
 
 class VirtualCard:
@@ -52,6 +70,7 @@ class VirtualCard:
 
     def copy(self, source: int, target: int, size: int) -> None:
         self.bytes[target : target + size] = self.bytes[source : source + size]
+        CLOCK.now += 2 * size / 1e12 * 1e9
 
     def load(self, code: str) -> Any:
         self.loads += 1
@@ -85,6 +104,7 @@ class VirtualCard:
             )
         except vgpu.LaunchError as error:
             raise CardError("refused", str(error)) from None
+        CLOCK.now += cost.estimate(done.metrics.counts).nanoseconds
         if done.ended in ("trap", "assertion"):
             raise CardError(done.ended, done.reason, fault=done.ended, sticky=True)
         for fault in done.faults:
@@ -97,7 +117,7 @@ class VirtualCard:
         pass
 
     def event(self) -> float:
-        return float(time.perf_counter_ns())
+        return CLOCK.now
 
     def elapsed(self, before: float, after: float) -> float:
         return after - before
