@@ -18,3 +18,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--accept", action="store_true", help="rewrite the golden files with what comes out now"
     )
+    parser.addoption(
+        "--device",
+        choices=("virtual", "cuda", "metal"),
+        help="run tests/devices on this device alone; it must be there",
+    )
