@@ -23,6 +23,7 @@ MAX_BLOBS = 4096
 MAX_FRAMES = 256
 # Over all frames: a JSON value of three bytes becomes an object of fifty and more.
 MAX_VALUES = 4_000_000
+MAX_DIGITS = 40
 
 
 class Kind(IntEnum):
@@ -103,7 +104,9 @@ def decoder(max_bytes: int) -> Decoder:
 
 def _object(text: bytes) -> dict[str, Any]:
     try:
-        header = json.loads(text, parse_constant=_refuse)
+        header = json.loads(
+            text, parse_constant=_refuse, parse_float=_finite, parse_int=_of_a_machine
+        )
         if b"\\ud" in text or b"\\uD" in text:
             # Half of a surrogate pair is a string that nothing can write again.
             json.dumps(header, ensure_ascii=False).encode()
@@ -116,6 +119,19 @@ def _object(text: bytes) -> dict[str, Any]:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)  # 1e999 is JSON, and infinite
+    if value in (float("inf"), float("-inf")):
+        raise ValueError("a number that is too large")
+    return value
+
+
+def _of_a_machine(text: str) -> int:
+    if len(text) > MAX_DIGITS:  # no float holds it, and formatting it takes for ever
+        raise ValueError("a number that is too long")
+    return int(text)
 
 
 def read_frame(fd: int) -> Frame:

@@ -28,6 +28,7 @@ DISK_TICKS = 10  # the directory is measured every tenth tick
 DRAIN_SECONDS = 2.0
 CPU_GRACE_SECONDS = 1.5
 PIPE_BYTES = 1 << 20
+MOST_FORKS = 300  # in all: each one that is asked about costs the parent a look through /proc
 
 
 @dataclass(frozen=True)
@@ -319,7 +320,8 @@ class _Conversation:
             return
         self.granted += 1
         # The first ones need no look through /proc: however long they live, they are not too many.
-        if self.granted > self.limits.processes and self.count() > self.limits.processes:
+        most = self.limits.processes
+        if self.granted > MOST_FORKS or (self.granted > most and self.count() > most):
             self.heard.over = ("processes", _processes_detail(self.limits))
         else:
             forks.allow(fd, number)

@@ -217,6 +217,16 @@ def burn_in_children(request, blobs):
         os.waitpid(pid, 0)
 
 
+def ask_for_ever(request, blobs):
+    """Attack: keep the parent busy with questions: processes that end as soon as they are there.
+    Why it must fail: how many may be made in all is bounded too."""
+    while True:
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+
 def give_children_away(request, blobs):
     """Attack: CLONE_PARENT makes the grader's process the parent, who never waits for it.
     Why it must fail: the flag is refused."""

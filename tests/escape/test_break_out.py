@@ -61,6 +61,7 @@ ENDED = {
     "hide_memory": ({"memory_bytes": 200 << 20}, "memory"),
     "double_processes": ({"processes": 12}, "processes"),
     "double_processes_by_vfork": ({"processes": 12}, "processes"),
+    "ask_for_ever": ({"processes": 2}, "processes"),
     "burn_in_children": ({"processes": 2, "cpu_seconds": 1}, "cpu_limit"),
     "make_files_too_deep": ({"disk_entries": 500}, "output_cap"),
     "make_files_unlisted": ({"disk_entries": 500}, "output_cap"),

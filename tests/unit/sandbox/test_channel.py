@@ -74,6 +74,8 @@ def test_noise_is_refused_or_waits_for_more(noise):
         (PREFIX.pack(b"GRF1", 2, 2, 0) + b"{\xff", "not JSON"),
         (PREFIX.pack(b"GRF1", 2, 90_000, 0) + b'{"a":' + b"[" * 89_995, "not JSON"),
         (PREFIX.pack(b"GRF1", 2, 9, 0) + b'{"a":NaN}', "not JSON"),
+        (PREFIX.pack(b"GRF1", 2, 11, 0) + b'{"a":1e999}', "not JSON"),
+        (PREFIX.pack(b"GRF1", 2, 506, 0) + b'{"a":' + b"9" * 500 + b"}", "not JSON"),
         (PREFIX.pack(b"GRF1", 2, 14, 0) + b'{"a":"\\ud800"}', "not JSON"),
         (PREFIX.pack(b"GRF1", 2, 9 << 20, 0) + b'{"a":[' + b"0," * (9 << 19), "values"),
         (PREFIX.pack(b"GRF1", 2, 0xFFFFFFFF, 0), "header bytes"),
