@@ -161,6 +161,9 @@ def _check(subject: Subject, compiler: str | None = None) -> Check:
             found = STARTED
     except GradeError as error:
         found, detail = "not graded", error.message
+    except Exception as error:  # a bug of ours is named with what showed it, and the rest goes on
+        failed = grade.failed(subject.assignment, error)
+        found, detail = failed.verdict.value, failed.reason
     return Check(
         assignment=subject.assignment.name,
         what=subject.what,

@@ -129,3 +129,19 @@ def test_a_folder_that_is_no_verdict_is_an_error(copy: Path) -> None:
     (copy / "submissions" / "wrong").mkdir()
     [(_, detail)] = bad(copy)
     assert "expected the name of a verdict" in detail
+
+
+def test_a_bug_of_ours_is_named_with_what_showed_it(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit = verify.grade.submit
+
+    def fails_on_no_guard(name: str, path: Path, **options: object) -> object:
+        if path.name == "no_guard.cu":
+            raise OverflowError("cannot convert float infinity to integer")
+        return submit(name, path, **options)
+
+    monkeypatch.setattr(verify.grade, "submit", fails_on_no_guard)
+    [(name, detail)] = bad(copy)
+    assert name == "out_of_bounds/no_guard.cu"
+    assert detail.startswith("The grader failed") and "OverflowError" in detail

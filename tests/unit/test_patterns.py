@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grader.assignment_schema import Tolerance
 from grader.check import compare, unwritten
@@ -183,3 +185,35 @@ def test_every_piece_of_advice_is_reached_and_filled_in() -> None:
     assert "tl.program_id(0)" in (of_pattern("only the first element", "triton") or "")
     assert of_pattern("something else", "cuda-c") is None
     assert len({advice for _, advice in ADVICE}) == len(ADVICE)
+
+
+SHAPES = st.sampled_from([(1,), (5,), (32,), (40,), (4, 8), (7, 5), (33, 3), (2, 3, 4)])
+PALETTE = np.array([0, -0.0, 1, -1, 0.5, 2, 65504, 7e4, 3e38, 1e-40, np.inf, -np.inf, np.nan])
+
+
+@settings(max_examples=150, deadline=None)
+@given(SHAPES, st.sampled_from(["float32", "float64", "float16", "int32", "uint8"]),
+       st.integers(0, 2**32 - 1), st.integers(1, len(PALETTE)), st.integers(0, 64))  # fmt: skip
+def test_no_pattern_fails_on_any_numbers(
+    shape: tuple[int, ...], dtype: str, seed: int, kinds: int, spoilt: int
+) -> None:
+    """Few kinds of numbers, so that zeros, infinities and equal values meet each other often."""
+    rng = np.random.default_rng(seed)
+    chosen = rng.permutation(PALETTE)[:kinds]
+    if dtype in ("int32", "uint8"):
+        chosen = np.array([0, 1, 2, 7, 200])[: max(1, kinds % 6)]
+    with np.errstate(all="ignore"):
+        a, b = (rng.choice(chosen, shape).astype(dtype) for _ in range(2))
+        wanted = np.asarray(a, np.float64 if "float" in dtype else np.int64) + b
+        actual = wanted.astype(dtype)
+    actual.reshape(-1)[:spoilt] = rng.choice(chosen, min(spoilt, actual.size)).astype(dtype)
+    exact_type = "float" not in dtype
+    tolerance = None if exact_type else LOSE
+    compare("C", actual, wanted, tolerance=tolerance, inputs={"a": a, "b": b}, block=32)
+
+
+def test_a_factor_of_zeros_is_no_factor() -> None:
+    """A ReLU without its maximum: three quarters of the right numbers are 0."""
+    wanted = np.where(np.arange(64) % 4 == 0, 3.0, 0.0)
+    actual = np.linspace(-9, -1, 64).astype(np.float32)
+    assert "times what it should be" not in pattern(actual, wanted)
