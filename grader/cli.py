@@ -88,6 +88,14 @@ def submit(
     ] = None,
     language: Language = None,
     device: Device = "auto",
+    sanitizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOOLS",
+            help="On an NVIDIA card: memcheck,racecheck,initcheck,synccheck, or some of them.",
+            show_default=False,
+        ),
+    ] = None,
     compiler: Compiler = None,
     out: Annotated[
         Path | None,
@@ -135,6 +143,7 @@ def submit(
     with ci.quoted(system, human.file):
         with warm.children(), terminal.progress(quiet=quiet) as step:
             from grader import grade, hand_in  # while the warm process starts
+            from grader.devices import sanitizer as sanitizing
 
             result = grade.submit(
                 assignment,
@@ -142,6 +151,7 @@ def submit(
                 file=file,
                 language=language,
                 device=device,
+                tools=sanitizing.tools(sanitizer) if sanitizer is not None else (),
                 compiler=compiler,
                 jobs=jobs,
                 step=step,

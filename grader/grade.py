@@ -67,6 +67,7 @@ def submit(
     file: str | None = None,
     language: str | None = None,
     device: str = "auto",
+    tools: Sequence[str] = (),
     compiler: str | None = None,
     jobs: int | None = None,
     small: bool = False,
@@ -77,7 +78,8 @@ def submit(
 
     `name` is an assignment's name or folder, or the assignment itself, loaded already. With several
     languages each is graded and the best result counts. `compiler` chooses one for CUDA C, `nvrtc`
-    or `clang`. `small` leaves out the large cases. `yardsticks` are kept from submission to
+    or `clang`. `tools` of compute-sanitizer look at it on an NVIDIA card.
+    `small` leaves out the large cases. `yardsticks` are kept from submission to
     submission, made with the same assignment, `small`, `jobs` and `compiler`. Raises UsageError
     and AssignmentError, where nothing can be graded; what is wrong with the submission, the
     machine or the grader is a verdict.
@@ -103,6 +105,7 @@ def submit(
             source,
             yardsticks,
             device=device,
+            tools=tools,
             small=small,
             step=step,
             started=started,
@@ -153,6 +156,7 @@ def _grade(
     yardsticks: Yardsticks,
     *,
     device: str,
+    tools: Sequence[str],
     small: bool,
     step: Step,
     started: float,
@@ -166,7 +170,7 @@ def _grade(
     try:
         held = yardsticks(name)
         task = held.task
-        bench = measure.bench(device, task)
+        bench = measure.bench(device, task, tools)
         module = language_module(name, task.compiler)
         step(f"building {source.name}")
         artefact: Artefact | None = None
@@ -203,6 +207,7 @@ def _grade(
                         graded,
                         file=source.name,
                         text=source.text or "",
+                        tools=tools,
                         step=step,
                     )
     except NotGradableError as error:

@@ -18,14 +18,23 @@ import numpy as np
 from grader import cases, check, judge, reference
 from grader.assignment_schema import Case
 from grader.cases import Inputs
-from grader.devices import hardware, metal_works, timing
+from grader.devices import hardware, metal_works, sanitizer, timing
 from grader.devices.hardware import RealDevice
 from grader.errors import NotGradableError
 from grader.languages import Artefact
 from grader.reference import Reference
-from grader.result import CaseResult, Hardware, Measured, Metrics, Timing, Verdict
+from grader.result import (
+    CaseResult,
+    Fault,
+    Hardware,
+    Measured,
+    Metrics,
+    Severity,
+    Timing,
+    Verdict,
+)
 from grader.run import Run, Task, Work, plan
-from grader.verdict import worst
+from grader.verdict import of_case, worst
 
 SETS_LEAST, SETS_MOST = 4, 24
 SETS_BYTES = 256 << 20
@@ -47,11 +56,14 @@ class Bench:
     binding: bool
 
 
-def bench(name: str, task: Task) -> Bench | None:
+def bench(name: str, task: Task, tools: Sequence[str] = ()) -> Bench | None:
     """The device of `--device name` for a task, probed; None where nothing is to be measured.
 
-    Raises NotGradableError where a device that was named cannot be used.
+    Raises NotGradableError where a device that was named cannot be used, or `tools` of
+    compute-sanitizer were asked for and there is no NVIDIA card.
     """
+    if tools:
+        name = "cuda"
     if task.assignment.kind != "kernel":
         if name in ("auto", "virtual"):
             return None
@@ -77,14 +89,26 @@ def beside(
     *,
     file: str,
     text: str,
+    tools: Sequence[str] = (),
     step: Callable[[str], None],
 ) -> tuple[CaseResult, ...]:
     """The graded cases with what they did on a real device; those that count there are timed.
 
-    `file` is the kernel's file and `text` its source, which is what a Mac compiles.
+    `file` is the kernel's file and `text` its source, which is what a Mac compiles. `tools` are
+    those of compute-sanitizer that are to look at the small cases, accepted or not.
     """
+    seen: dict[str, list[Fault]] = {}
+    if tools:
+        step(f"running {', '.join(tools)} on the {bench.facts.name}")
+        small = task.only([case.name for case, _ in task.cases if not case.large])
+        seen = sanitizer.check(_works(small, artefact, text, build), tools, file=file)
     if any(case.verdict is not Verdict.ACCEPTED for case in graded):
-        return tuple(graded)
+        return tuple(
+            _joined(case, _sanitised(bench, seen[case.name]), binding=bench.binding)
+            if case.name in seen
+            else case
+            for case in graded
+        )
     step(f"running on the {bench.facts.name}")
     works = _works(task, artefact, text, build)
     runs = hardware.run(bench.module, works)
@@ -100,8 +124,27 @@ def beside(
             step(f"timing {case.name} on the {bench.facts.name}")
             yours = (artefact, text, build)
             measured = _timed(bench, task, yours, yardstick, known, here, measured)
+        if case.name in seen:
+            faults = _sanitised(bench, seen[case.name])
+            measured = measured.model_copy(
+                update={
+                    "faults": (*measured.faults, *faults.faults),
+                    "verdict": worst([measured.verdict, faults.verdict]),
+                    "reason": measured.reason or faults.reason,
+                }
+            )
         found.append(_joined(here, measured, binding=bench.binding))
     return tuple(found)
+
+
+def _sanitised(bench: Bench, faults: Sequence[Fault]) -> Measured:
+    """What compute-sanitizer found, as the outcome of a run there."""
+    return Measured(
+        device=bench.facts.device,
+        verdict=of_case("finished", faults, None),
+        reason=next((f.message for f in faults if f.severity is Severity.ERROR), ""),
+        faults=tuple(faults),
+    )
 
 
 def _works(task: Task, artefact: Artefact, text: str, build: str | None = None) -> list[Work]:

@@ -12,12 +12,13 @@ import pytest
 from grader import assignment as assignments
 from grader import devices, grade, measure
 from grader.assignment_schema import Assignment
-from grader.devices import hardware, hardware_child, timing
+from grader.devices import hardware, hardware_child, sanitizer, timing
 from grader.devices.card import CardError, Queued
 from grader.errors import InternalError
 from grader.result import CaseResult, Result, Verdict
 from grader.sandbox import Exit, Frame, Reply
 from tests.devices import stand_in
+from tests.devices.test_sanitizer import RACECHECK
 from tests.devices.virtual_card import CLOCK, VirtualCard
 
 KERNEL = """#define BLOCK 256
@@ -184,6 +185,26 @@ def test_a_language_the_device_does_not_run(course: Assignment, tmp_path: Path) 
     result = grade.submit(course, tmp_path, device="cuda", jobs=1)
     assert result.verdict is Verdict.NOT_GRADABLE
     assert "cuda-c or triton" in result.reason
+
+
+@pytest.mark.usefixtures("card")
+def test_findings_of_compute_sanitizer_count_where_it_was_asked_for(
+    course: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(works: Sequence[Any], asked: Sequence[str], *, file: str) -> Any:
+        log = RACECHECK if "racecheck" in asked else ""
+        return {work.case: sanitizer.parse(log, "racecheck", file) for work in works}
+
+    monkeypatch.setattr(sanitizer, "check", check)
+    (tmp_path / "kernel.cu").write_text(KERNEL)
+    clean = grade.submit(course, tmp_path, tools=["memcheck"], jobs=1)
+    assert clean.verdict is Verdict.ACCEPTED
+    racy = grade.submit(course, tmp_path, tools=["racecheck"], jobs=1)
+    assert racy.verdict is Verdict.RACE
+    assert "compute-sanitizer racecheck" in racy.reason
+    stand_in.reason = "no driver"
+    missing = grade.submit(course, tmp_path, tools=["memcheck"], jobs=1)
+    assert missing.verdict is Verdict.NOT_GRADABLE
 
 
 # ---- timing, end to end -----------------------------------------------------------------------
