@@ -20,9 +20,13 @@ _SPECIFIERS = re.compile(
     rb"\b(?:__device__|__forceinline__|__noinline__|static|inline|constexpr)\b"
 )
 
+# Editors put spaces into `<<<grid, block>>>`; nvcc reads it all the same.
+_APART = re.compile(r"(?<!operator)<<([ \t]+)<([^;{}]*?)>>([ \t]+)>(?=\s*\()")
+
 
 def host_half(text: str) -> str:
     """`text` with what only device code needs written over with spaces."""
+    text = _APART.sub(r"\1<<<\2\3>>>", text)
     source = text.encode()
     out = bytearray(source)
     removed: list[tuple[Node, Node, Node]] = []

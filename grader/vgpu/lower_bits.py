@@ -6,7 +6,7 @@ from grader.vgpu.emit import BITS, V
 from grader.vgpu.lower import ELEMENT, Lowering
 from grader.vgpu.lower_arith import runtime_math, signed, type_of, types_of
 from grader.vgpu.program import Unsupported
-from grader.vgpu.ptx import Imm, Instruction
+from grader.vgpu.ptx import Imm, Instruction, Reg
 
 
 def logic(lo: Lowering, i: Instruction) -> None:
@@ -44,14 +44,82 @@ def _logic_shadow(lo: Lowering, i: Instruction, a: V, b: V):  # type: ignore[no-
     n = BITS[a.t] // 8
     if n < 2:
         return lo.join(a, b)
+    shifted = _shifted(lo, i, n)
+    if shifted is not None:
+        return _field_shadow(lo, *shifted)
     s = lo.e.op(f"or <{n} x i32> {lo.bytes_of(a.s, n)}, {lo.bytes_of(b.s, n)}")
+    insertion = _inserts_bits(lo, i)
     for o in i.operands[1:3]:
         if isinstance(o, Imm) and i.op in ("and", "or"):
             decided = 0 if i.op == "and" else 0xFF
-            keep = [0 if (o.bits >> (8 * k)) & 0xFF == decided else -1 for k in range(n)]
+            parts = [o.bits >> (8 * k) & 0xFF for k in range(n)]
+            keep = [0 if p == decided or (insertion and p != 0xFF) else -1 for p in parts]
             mask = ", ".join(f"i32 {k}" for k in keep)
             s = lo.e.op(f"and <{n} x i32> {s}, <{mask}>")
     return Shadow(s, n)
+
+
+def _shifted(lo: Lowering, i: Instruction, size: int) -> tuple[V, int, int] | None:
+    """For `(x >> at) & mask` with constants: x, at and mask."""
+    mask = i.operands[2]
+    if i.op != "and" or not isinstance(mask, Imm):
+        return None
+    block = lo.block.instructions
+    before = block[: next((k for k, j in enumerate(block) if j is i), 0)]
+    made = [k for k, j in enumerate(before) if j.operands and j.operands[0] == i.operands[1]]
+    if not made:
+        return None
+    shift = before[made[-1]]
+    since = before[made[-1] :]
+    if shift.op != "shr" or shift.guard is not None or not isinstance(shift.operands[2], Imm):
+        return None
+    source, at, bits = shift.operands[1], shift.operands[2].bits, mask.bits & (1 << 8 * size) - 1
+    if at >= 8 * size or bits >> (8 * size - at) or not isinstance(source, Reg):
+        return None
+    if ELEMENT[type_of(shift)] != ELEMENT[type_of(i)]:
+        return None
+    if any(j.operands and j.operands[0] == source for j in since):
+        return None
+    return lo.read(source, ELEMENT[type_of(i)]), at, bits
+
+
+def _field_shadow(lo: Lowering, a: V, at: int, mask: int):  # type: ignore[no-untyped-def]
+    """The shadow of `(a >> at) & mask`: each byte has that of the bytes its bits come from."""
+    from grader.vgpu.emit import Shadow
+
+    size = BITS[a.t] // 8
+    if a.s is None:
+        return None
+    whole, rest = divmod(at, 8)
+    parts = [(mask >> 8 * k & 0xFF) << rest for k in range(size)]
+    near = [k + whole if p & 0xFF else size for k, p in enumerate(parts)]
+    far = [k + whole + 1 if p >> 8 else size for k, p in enumerate(parts)]
+    rows = [
+        lo.e.op(
+            f"shufflevector <{size} x i32> {lo.bytes_of(a.s, size)}, <{size} x i32> "
+            f"zeroinitializer, <{size} x i32> <{', '.join(f'i32 {min(k, size)}' for k in row)}>"
+        )
+        for row in (near, far)
+    ]
+    return Shadow(lo.e.op(f"or <{size} x i32> {', '.join(rows)}"), size)
+
+
+def _inserts_bits(lo: Lowering, i: Instruction) -> bool:
+    """Whether an `and` makes room for a bit-field of a thread's own object: load, `and`, often
+    `or`, store to the same place. Undefined values are known by the byte, so the byte counts as
+    set when its first field is."""
+    if i.op != "and" or not isinstance(i.operands[2], Imm):
+        return False
+    block = lo.block.instructions
+    loads = (j for j in block if j.op == "ld" and j.operands[0] == i.operands[1])
+    load = next(loads, None)
+    if load is None or {"global", "shared", "const", "param"} & set(load.mods):
+        return False
+    made = [i.operands[0]]
+    made += [j.operands[0] for j in block if j.op == "or" and made[0] in j.operands[1:]]
+    return any(
+        j.op == "st" and j.operands[0] == load.operands[1] and j.operands[1] in made for j in block
+    )
 
 
 def lop3(lo: Lowering, i: Instruction) -> None:
@@ -93,27 +161,31 @@ def shift(lo: Lowering, i: Instruction) -> None:
 
 
 def _shift_shadow(lo: Lowering, i: Instruction, a: V, n: V):  # type: ignore[no-untyped-def]
-    """Shifts by whole bytes move the shadow; others smear it."""
+    """A constant amount moves the shadow by bytes, or over two neighbours; others smear it."""
     from grader.vgpu.emit import Shadow
 
     o = i.operands[2]
     if not lo.shadow or (a.s is None and n.s is None):
         return None
     size = BITS[a.t] // 8
-    if isinstance(o, Imm) and o.bits % 8 == 0 and a.s is not None and a.s.bytes == size > 1:
-        k = min(o.bits // 8, size)
-        index = [j - k if i.op == "shl" else j + k for j in range(size)]
-        if i.op == "shr" and i.mods[-1].startswith("s"):
-            index = [min(j, size - 1) for j in index]
-        picks = ", ".join(f"i32 {j if 0 <= j < size else size}" for j in index)
-        return Shadow(
+    if not isinstance(o, Imm) or a.s is None or a.s.bytes != size or size < 2:
+        return lo.join(a, n)
+    whole, rest = divmod(min(o.bits, 8 * size), 8)
+    step = -1 if i.op == "shl" else 1
+    arithmetic = i.op == "shr" and i.mods[-1].startswith("s")
+    moved = []
+    for by in (whole, whole + 1)[: 2 if rest else 1]:
+        index = [k + step * by for k in range(size)]
+        if arithmetic:
+            index = [min(k, size - 1) for k in index]
+        picks = ", ".join(f"i32 {k if 0 <= k < size else size}" for k in index)
+        moved.append(
             lo.e.op(
                 f"shufflevector <{size} x i32> {a.s.n}, <{size} x i32> zeroinitializer, "
                 f"<{size} x i32> <{picks}>"
-            ),
-            size,
+            )
         )
-    return lo.join(a, n)
+    return Shadow(moved[0] if not rest else lo.e.op(f"or <{size} x i32> {', '.join(moved)}"), size)
 
 
 def funnel(lo: Lowering, i: Instruction) -> None:
@@ -201,6 +273,12 @@ def bfe(lo: Lowering, i: Instruction) -> None:
         high = e.binary("xor", _low_ones(lo, have, el), e.const(el, -1))
         v = e.select(negative, e.binary("or", v, high), v)
         v = e.select(e.compare("icmp eq", n, e.const(el, 0)), e.const(el, 0), v)
+    place, length = i.operands[2:4]
+    if lo.shadow and isinstance(place, Imm) and isinstance(length, Imm):
+        ones = ((1 << (length.bits & 255)) - 1) & ((1 << width) - 1 >> min(place.bits & 255, width))
+        v = V(v.t, v.n, v.u, _field_shadow(lo, a, min(place.bits & 255, width - 1), ones))
+        lo.set(i.operands[0], lo.with_shadow(v, v) if signed(t) else v, i)
+        return
     lo.set(i.operands[0], lo.with_shadow(v, a, p32, n32), i)
 
 

@@ -38,6 +38,13 @@ def test_device_code_is_blanked_and_lines_stay() -> None:
         assert kept in half
 
 
+def test_launches_that_an_editor_has_pulled_apart() -> None:
+    apart = "int main() { k << <2, 32 >> > (0); }"
+    assert host_half(apart) == "int main() { k  <<<2, 32  >>> (0); }"
+    for kept in ("ostream& operator<< <int>(A<B<int>> >(0));", "x = a << b; A<B<int> > c(0);"):
+        assert host_half(kept) == kept
+
+
 def test_kernels_by_symbol_and_name() -> None:
     code = (
         '@0 = private unnamed_addr constant [19 x i8] c"_ZN1n1kIfLi2EEEvPf\\00", align 1\n'

@@ -67,6 +67,7 @@ def lines(done: subprocess.CompletedProcess[str], count: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_an_access_outside_ends_the_process(cache: Path) -> None:
     """The sanitizer is really there: a buffer said to be larger than it is ends the process."""
     done = sanitised(cache, "probe", 0, 1)
@@ -74,6 +75,7 @@ def test_an_access_outside_ends_the_process(cache: Path) -> None:
     assert "AddressSanitizer: use-after-poison" in done.stderr
 
 
+@pytest.mark.slow
 def test_random_launches_stay_in_their_buffers(cache: Path) -> None:
     ends = [line.split()[1] for line in lines(sanitised(cache, "launches", 0, 60), 60)]
     assert set(ends) <= ENDED
