@@ -226,8 +226,8 @@ def finish(
             shown = ", ".join(packed.left_out[:6])
             more = f" and {len(packed.left_out) - 6} more" if len(packed.left_out) > 6 else ""
             say(f"  not in it: {shown}{more}")
-    for remark in () if quiet else (version_remark(config), hidden_remark(result)):
-        if remark:
+    for remark in (version_remark(config), "" if in_ci else hidden_remark(result)):
+        if remark and not quiet:
             say(remark)
     if packed.archive is None or toml is None or (in_ci and not asked):
         if asked:

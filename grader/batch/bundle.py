@@ -1,4 +1,7 @@
-"""Gradescope's autograder as an archive: this grader, one assignment, and the two scripts."""
+"""Gradescope's autograder as an archive: this grader, one assignment, and the two scripts.
+
+Gradescope unpacks it into /autograder/source and runs setup.sh there once.
+"""
 
 from __future__ import annotations
 
@@ -56,16 +59,16 @@ def gradescope(assignment: Assignment, *, weak_sandbox: bool = False) -> bytes:
     files: dict[str, bytes] = {
         "setup.sh": SETUP.format(name=assignment.name).encode(),
         "run_autograder": RUN.format(name=assignment.name, weak=weak).encode(),
-        "source/pyproject.toml": (checkout / "pyproject.toml").read_bytes(),
-        "source/README.md": (checkout / "README.md").read_bytes(),
+        "pyproject.toml": (checkout / "pyproject.toml").read_bytes(),
+        "README.md": (checkout / "README.md").read_bytes(),
     }
-    files |= _tree(package, "source/grader")
-    files |= _tree(assignment.folder, f"source/assignments/{assignment.name}")
+    files |= _tree(package, "grader")
+    files |= _tree(assignment.folder, f"assignments/{assignment.name}")
     for language in assignment.languages:
         reference = assignment.reference(language)
         if reference:
-            files |= _tree(reference.parent, f"source/reference/{assignment.name}")
-            files[f"source/warm/{assignment.files.starter(language)}"] = reference.read_bytes()
+            files |= _tree(reference.parent, f"reference/{assignment.name}")
+            files[f"warm/{assignment.files.starter(language)}"] = reference.read_bytes()
             break
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:

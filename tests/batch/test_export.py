@@ -99,12 +99,12 @@ def test_gradescope_bundle_can_grade(tmp_path: Path) -> None:
     assert export("--to", "gradescope-bundle", "--out", str(target)) == 0
     with zipfile.ZipFile(target) as packed:
         names = set(packed.namelist())
-        assert {"setup.sh", "run_autograder", "source/pyproject.toml", "source/grader/cli.py",
-                "source/assignments/assignment3/assignment.toml",
-                "source/reference/assignment3/kernel.cu"} <= names  # fmt: skip
+        assert {"setup.sh", "run_autograder", "pyproject.toml", "grader/cli.py",
+                "assignments/assignment3/assignment.toml",
+                "reference/assignment3/kernel.cu"} <= names  # fmt: skip
         assert packed.getinfo("run_autograder").external_attr >> 16 == 0o100755
         known = [name for name in names if "/submissions/" in name]
-        assert all(name.startswith("source/grader/worked_example/") for name in known)
+        assert all(name.startswith("grader/worked_example/") for name in known)
         assert not any("__pycache__" in name for name in names)
         fallback = packed.read("run_autograder").decode()
     # What the script writes where nothing was graded is JSON that Gradescope takes.
