@@ -196,4 +196,5 @@ struct cudaDeviceProp {
   int pageableMemoryAccessUsesHostPageTables = 0, directManagedMemAccessFromHost = 0;
   int hostNativeAtomicSupported = 0, hostRegisterSupported = 0, memoryPoolsSupported = 1;
   int maxTexture1D = 131072, maxTexture2D[2] = {131072, 65536}, maxTexture3D[3] = {16384, 16384, 16384};
+  int maxTexture1DLayered[2] = {32768, 2048}, maxTexture2DLayered[3] = {32768, 32768, 2048};
 };
