@@ -45,6 +45,8 @@ class Copies:
             "cudaMemcpyFromSymbol": self._from_symbol,
             "cudaMemcpyFromSymbolAsync": self._from_symbol,
             "cudaGetSymbolAddress": self._symbol_address,
+            "variable read": self._variable_read,
+            "variable write": self._variable_write,
             "cudaMemset": self._memset,
             "cudaMemsetAsync": self._memset,
             "cudaMemset2D": self._memset,
@@ -267,6 +269,21 @@ class Copies:
         self.order.spend(LEGACY, COPY_LATENCY_NS + size / COPY_BYTES_PER_NS)
         return Answer(payload=data.tobytes(), opens=True)
 
+    def _variable_read(self, q: Request) -> Answer:
+        """What a `__managed__` variable holds, for the host."""
+        storage = self.launcher.variable(kernel_name(q))
+        if storage is None:
+            return Answer()
+        return Answer(payload=storage.data[: int(storage.record.size)].tobytes())
+
+    def _variable_write(self, q: Request) -> Answer:
+        """What the host has made of a `__managed__` variable."""
+        name, _, data = q.payload.partition(b"\0")
+        storage = self.launcher.variable(name.decode(errors="replace"))
+        if storage is not None and len(data) == int(storage.record.size):
+            self._store(storage, 0, len(data), len(data), 1, _row(data))
+        return Answer()
+
     def _symbol_address(self, q: Request) -> Answer:
         storage, _, _ = self._symbol(q)
         if storage is None:
@@ -279,3 +296,7 @@ def _rows(data: Any, at: int, pitch: int, width: int, rows: int) -> Any:
     if rows <= 1:
         return data[at : at + width].reshape(1, width)
     return np.lib.stride_tricks.as_strided(data[at:], (rows, width), (pitch, 1))
+
+
+def _row(data: bytes) -> Any:
+    return np.frombuffer(data, np.uint8).reshape(1, len(data))

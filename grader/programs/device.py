@@ -22,12 +22,14 @@ from grader.programs.order import Order
 
 AFTER_STICKY = frozenset(
     ("cudaGetLastError", "cudaPeekAtLastError", "cudaDeviceReset", "cudaFree", "cudaFreeHost",
-     "error string", "error name", "shared read", "shared write")
+     "error string", "error name", "shared read", "shared write", "variable read",
+     "variable write")
 )  # fmt: skip
 """Calls that still do something once an error has broken the context; all others return it."""
 
 INTERNAL = frozenset(
-    ("given", "kernel", "error string", "error name", "shared read", "shared write")
+    ("given", "kernel", "error string", "error name", "shared read", "shared write",
+     "variable read", "variable write")
 )  # fmt: skip
 """What the headers ask for themselves: no call of the program's."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -35,9 +36,8 @@ from grader.result import (
     Verdict,
 )
 from grader.run import Ended, Run, Task, Work
-from grader.sandbox import Limits
 
-LIMITS = Limits(wall_seconds=120, cpu_seconds=120, processes=2, memory_bytes=6 << 30)
+LIMITS = replace(running.LIMITS, wall_seconds=120, cpu_seconds=120)
 _ENDED: dict[str, Ended] = {
     "unsupported": "unsupported", "fuel": "fuel", "deadlock": "deadlock", "time": "time",
     "memory": "unsupported",

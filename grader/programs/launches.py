@@ -115,7 +115,8 @@ class Launcher:
 
     def allow_shared(self, symbol: str, size: int) -> bool:
         """cudaFuncAttributeMaxDynamicSharedMemorySize."""
-        if symbol not in self.program.kernels or not 0 <= size <= LIMITS.shared_bytes:
+        kernel = self.program.kernels.get(symbol)
+        if kernel is None or not 0 <= size <= LIMITS.shared_bytes - kernel.shared_bytes:
             return False
         self._allowed[symbol] = size
         return True
@@ -237,10 +238,13 @@ class Launcher:
                 E.INVALID_CONFIGURATION,
                 "Use smaller blocks and more of them.",
             )
-        allowed = self._allowed.get(symbol, DYNAMIC_SHARED_BYTES)
-        if shared + kernel.shared_bytes > max(allowed, DYNAMIC_SHARED_BYTES):
+        allowed = self._allowed.get(symbol)
+        room = DYNAMIC_SHARED_BYTES - kernel.shared_bytes
+        if allowed is not None:  # asked for: without what the kernel has by itself
+            room = max(min(allowed, LIMITS.shared_bytes - kernel.shared_bytes), room)
+        if shared > room:
             raise Refused(
-                f"{shared} bytes of dynamic shared memory, expected at most {allowed}",
+                f"{shared} bytes of dynamic shared memory, expected at most {room}",
                 E.INVALID_VALUE,
                 "More than 48 KiB must be asked for: cudaFuncSetAttribute(kernel, "
                 "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes).",

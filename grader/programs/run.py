@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
 _JOB = "grader.programs.server:run_job"
 LIMITS = sandbox.Limits(
-    wall_seconds=300, cpu_seconds=300, processes=2, memory_bytes=6 << 30, printed_bytes=1 << 20
-)
+    wall_seconds=300, cpu_seconds=300, processes=2, memory_bytes=6 << 30, printed_bytes=1 << 20,
+    exchanged_bytes=256 << 30,
+)  # fmt: skip
+"""Every copy goes through a pipe between the program and its device: time bounds those."""
+
 
 Ended = Literal["exited", "died", "odd", "unsupported", "fuel", "deadlock", "time", "memory"]
 

@@ -30,7 +30,8 @@ class Limits:
     `memory_bytes` is resident memory of the whole process group, `output_bytes` the size of the
     reply, `printed_bytes` standard output and error together, `disk_bytes` what lies in the
     private temporary directory (and the size of any one file), `disk_entries` how many files and
-    folders. `processes` counts the processes
+    folders, `exchanged_bytes` what its processes may write to each other besides.
+    `processes` counts the processes
     it may have beside itself: with 0, creating one fails in the kernel. `threads` is per process.
     """
 
@@ -41,6 +42,7 @@ class Limits:
     printed_bytes: int = 1 * MIB
     disk_bytes: int = 1 * GIB
     disk_entries: int = 20_000
+    exchanged_bytes: int = 0
     processes: int = 0
     threads: int = 128
     open_files: int = 256

@@ -165,6 +165,7 @@ def _over(
         # One process is ended by the kernel at its own limit; this is the sum over a group.
         return "cpu_limit", _cpu_detail(limits)
     most_written = limits.disk_bytes + limits.output_bytes + limits.printed_bytes
+    most_written += limits.exchanged_bytes
     if use.written_bytes > most_written:
         return "output_cap", f"wrote more than {most_written >> 20} MiB in all"
     if use.processes > limits.processes + 1 + wrapper:

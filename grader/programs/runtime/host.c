@@ -33,6 +33,7 @@ typedef struct {
   char* base;
   size_t bytes;
   int managed, closed;
+  const char* variable;  // of a `__managed__` variable: its name; it has no pages of its own
 } Region;
 typedef struct {
   const void* stub;
@@ -135,7 +136,8 @@ static size_t rounded(size_t bytes) { return (bytes + PAGE - 1) & ~(PAGE - 1); }
 
 static Region* region_of(uint64_t address) {
   for (int k = 0; k < region_count; ++k)
-    if (regions[k].base && address - (uint64_t)regions[k].base < rounded(regions[k].bytes))
+    if (regions[k].base && !regions[k].variable &&
+        address - (uint64_t)regions[k].base < rounded(regions[k].bytes))
       return &regions[k];
   return 0;
 }
@@ -143,17 +145,28 @@ static Region* region_of(uint64_t address) {
 static void open_region(Region* r) {
   if (!r->closed) return;
   r->closed = 0;
-  mprotect(r->base, rounded(r->bytes), PROT_READ | PROT_WRITE);
+  if (!r->variable) mprotect(r->base, rounded(r->bytes), PROT_READ | PROT_WRITE);
   uint64_t a[2] = {(uint64_t)r->base, r->bytes};
-  talk("shared read", "", 0, a, 2, 0, 0, 0, r->base, r->bytes, 0, 0);
+  if (r->variable)
+    talk("variable read", "", 0, a, 0, r->variable, strlen(r->variable), 0, r->base, r->bytes, 0, 0);
+  else
+    talk("shared read", "", 0, a, 2, 0, 0, 0, r->base, r->bytes, 0, 0);
 }
 
 static void close_region(Region* r) {
   if (r->closed) return;
   uint64_t a[1] = {(uint64_t)r->base};
-  talk("shared write", "", 0, a, 1, r->base, r->bytes, 0, 0, 0, 0, 0);
+  if (r->variable) {
+    size_t length = strlen(r->variable) + 1;
+    char* packed = malloc(length + r->bytes);
+    memcpy(packed, r->variable, length), memcpy(packed + length, r->base, r->bytes);
+    talk("variable write", "", 0, a, 0, packed, length + r->bytes, 0, 0, 0, 0, 0);
+    free(packed);
+  } else {
+    talk("shared write", "", 0, a, 1, r->base, r->bytes, 0, 0, 0, 0, 0);
+  }
   r->closed = 1;
-  mprotect(r->base, rounded(r->bytes), PROT_NONE);
+  if (!r->variable) mprotect(r->base, rounded(r->bytes), PROT_NONE);
 }
 
 static void follow(uint32_t flags) {
@@ -170,7 +183,7 @@ void* grade_share(uint64_t address, size_t bytes, int managed) {
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (at != (void*)address) return 0;
   if (k == region_count) ++region_count;
-  regions[k] = (Region){at, bytes, managed, 0};
+  regions[k] = (Region){at, bytes, managed, 0, 0};
   return at;
 }
 
@@ -295,18 +308,23 @@ int __cudaRegisterFunction(void** handle, const void* stub, char* name, const ch
   if (kernel_count < MOST_KERNELS) kernels[kernel_count++] = (Kernel){stub, name};
   return 0;
 }
+// `__managed__` variables lie in this section of the program; there may be none.
+extern char __start_grade_managed[] __attribute__((weak));
+extern char __stop_grade_managed[] __attribute__((weak));
+
 void __cudaRegisterVar(void** handle, void* shadow, char* name, const char* again, int ext,
                        size_t bytes, int constant, int global) {
+  char* at = shadow;
+  if (at >= __start_grade_managed && at < __stop_grade_managed && region_count < MOST_REGIONS) {
+    Region* r = &regions[region_count++];
+    *r = (Region){shadow, bytes, 1, 1, name};
+    open_region(r);  // the device has the value it begins with
+  }
   if (variable_count < MOST_KERNELS) {
     variables[variable_count].shadow = shadow, variables[variable_count].name = name;
     ++variable_count;
   }
 }
-void __cudaRegisterManagedVar(void** handle, void** shadow, void* init, const char* name,
-                              size_t bytes, unsigned align) {
-  __cudaRegisterVar(handle, shadow, (char*)name, name, 0, bytes, 0, 0);
-}
-
 // A call that is not served was reached: the run ends, and whose line it was is told.
 extern char __ehdr_start[];
 void grade_missing(const char* what, const void* place) {
