@@ -190,7 +190,7 @@ class Gradebook:
 
         The time of an attempt that is known already stays as it was.
         """
-        packed = zlib.compress(result_json.dumps(result).encode(), 6)
+        packed = zlib.compress(result.model_dump_json(by_alias=True).encode(), 3)
         with self._transaction():
             for student in students:
                 attempt = self._attempt(result.assignment, student, submission_sha256, submitted)

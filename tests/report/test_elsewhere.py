@@ -148,3 +148,13 @@ def test_what_has_no_line_is_said_all_the_same() -> None:
     assert line.startswith("::warning title=grader error::The grader failed")
     notes = [f for c in results.accepted().cases for f in c.faults if f.severity is Severity.NOTE]
     assert len(workflow.lines(results.accepted())) <= 1 + len(notes)
+
+
+def test_sarif_is_read_by_sarif_tools(tmp_path: Path) -> None:
+    loader = pytest.importorskip("sarif.loader", reason="sarif-tools reads SARIF")
+    file = tmp_path / "class.sarif"
+    file.write_text(sarif.render([("ann", results.out_of_bounds()), ("bob", results.accepted())]))
+    read = loader.load_sarif_file(str(file))
+    records = read.get_records()
+    assert {record["Severity"] for record in records} <= {"error", "warning", "note"}
+    assert any(r["Location"].endswith("vec_add.cu") and r["Line"] == 6 for r in records)
