@@ -69,6 +69,13 @@ def test_graded_once_then_only_what_changed(tmp_path: Path) -> None:
         verdicts = [r.verdict.value for r in book.rows("assignment3") if r.student == "bob"]
     assert sorted(verdicts) == ["accepted", "build_failed"]
     assert batch(tmp_path, "--only", "verdict=refused")["graded"] == 1
+    assert batch(tmp_path, "--student", "ann", "--student", "dan")["graded"] == 2
+    assert batch(tmp_path, "--since", "2999-01-01")["graded"] == 0
+    assert batch(tmp_path, "--since", "2001-01-01", "--student", "cem")["graded"] == 1
+    for wrong in (("--student", "nobody"), ("--since", "yesterday"), ("--only", "verdict=good")):
+        book = str(tmp_path / "gradebook.db")
+        assert cli._run(["batch", "assignment3", "--submissions", str(folder),
+                         "--gradebook", book, "--weak-sandbox", *wrong]) == 2  # fmt: skip
 
 
 def test_it_ends_with_a_class_report_that_can_be_made_again(
