@@ -96,6 +96,9 @@ def submit(
             show_default=False,
         ),
     ] = None,
+    frameworks: Annotated[
+        bool, typer.Option("--baselines", help="Time numpy, torch, MLX and CuPy beside it.")
+    ] = False,
     compiler: Compiler = None,
     out: Annotated[
         Path | None,
@@ -152,6 +155,7 @@ def submit(
                 language=language,
                 device=device,
                 tools=sanitizing.tools(sanitizer) if sanitizer is not None else (),
+                frameworks=frameworks,
                 compiler=compiler,
                 jobs=jobs,
                 step=step,

@@ -51,7 +51,7 @@ def agreements(assignment: Assignment) -> tuple[Agreement, ...]:
 def _agreement(assignment: Assignment, path: Path, framework: str, function: Any) -> Agreement:
     if function is None:
         return Agreement(framework=framework, missing=f"{path.name} has no with_{framework}()")
-    if not _installed(MODULES[framework]):
+    if not installed(MODULES[framework]):
         return Agreement(framework=framework, missing="not installed")
     for done, case in enumerate(assignment.cases):
         data = cases.inputs(assignment, case)
@@ -68,7 +68,8 @@ def _agreement(assignment: Assignment, path: Path, framework: str, function: Any
     return Agreement(framework=framework, cases=len(assignment.cases))
 
 
-def _installed(module: str) -> bool:
+def installed(module: str) -> bool:
+    """Whether a module could be imported here; nothing is."""
     try:
         found = importlib.util.find_spec(module)
     except ModuleNotFoundError:  # the package that `module` is in

@@ -20,6 +20,7 @@ from pathlib import Path
 from grader import (
     __version__,
     advice,
+    baselines,
     devices,
     feedback,
     judge,
@@ -68,6 +69,7 @@ def submit(
     language: str | None = None,
     device: str = "auto",
     tools: Sequence[str] = (),
+    frameworks: bool = False,
     compiler: str | None = None,
     jobs: int | None = None,
     small: bool = False,
@@ -78,7 +80,8 @@ def submit(
 
     `name` is an assignment's name or folder, or the assignment itself, loaded already. With several
     languages each is graded and the best result counts. `compiler` chooses one for CUDA C, `nvrtc`
-    or `clang`. `tools` of compute-sanitizer look at it on an NVIDIA card.
+    or `clang`. `tools` of compute-sanitizer look at it on an NVIDIA card. `frameworks` times
+    numpy and others beside it.
     `small` leaves out the large cases. `yardsticks` are kept from submission to
     submission, made with the same assignment, `small`, `jobs` and `compiler`. Raises UsageError
     and AssignmentError, where nothing can be graded; what is wrong with the submission, the
@@ -106,6 +109,7 @@ def submit(
             yardsticks,
             device=device,
             tools=tools,
+            frameworks=frameworks,
             small=small,
             step=step,
             started=started,
@@ -157,6 +161,7 @@ def _grade(
     *,
     device: str,
     tools: Sequence[str],
+    frameworks: bool,
     small: bool,
     step: Step,
     started: float,
@@ -210,6 +215,9 @@ def _grade(
                         tools=tools,
                         step=step,
                     )
+            if frameworks:
+                where = bench.facts.device if bench is not None else "cpu"
+                graded = baselines.beside(task, graded, where, step)
     except NotGradableError as error:
         return result(
             Verdict.NOT_GRADABLE,

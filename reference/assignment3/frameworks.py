@@ -29,3 +29,23 @@ def with_cupy(inputs, sizes):
     import cupy
 
     return {"C": cupy.asnumpy(cupy.asarray(inputs["A"]) + cupy.asarray(inputs["B"]))}
+
+
+def timed_numpy(inputs, sizes):
+    """numpy's add."""
+    return inputs["A"] + inputs["B"]
+
+
+def timed_torch(inputs, sizes):
+    """torch.add."""
+    return inputs["A"] + inputs["B"]
+
+
+def timed_mlx(inputs, sizes):
+    """mx.add."""
+    return inputs["A"] + inputs["B"]
+
+
+def timed_cupy(inputs, sizes):
+    """CuPy's element-wise kernel."""
+    return inputs["A"] + inputs["B"]

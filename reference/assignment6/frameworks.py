@@ -27,3 +27,23 @@ def with_cupy(inputs, sizes):
     import cupy
 
     return {"total": cupy.asnumpy(cupy.asarray(inputs["x"]).sum()).reshape(1)}
+
+
+def timed_numpy(inputs, sizes):
+    """Pairwise summation."""
+    return inputs["x"].sum(dtype=np.float32)
+
+
+def timed_torch(inputs, sizes):
+    """A cascade sum."""
+    return inputs["x"].sum()
+
+
+def timed_mlx(inputs, sizes):
+    """mx.sum."""
+    return inputs["x"].sum()
+
+
+def timed_cupy(inputs, sizes):
+    """A block reduction, or CUB."""
+    return inputs["x"].sum()

@@ -136,9 +136,9 @@ def ptx(body: str, parameters: tuple[tuple[str, str], ...]) -> tuple[str, str]:
     return artefact.variants[0].ptx, artefact.variants[0].entries["k"]
 
 
-def work(kernel: Kernel) -> tuple[Work, dict[str, np.ndarray]]:
+def work(kernel: Kernel, seed: int = 7) -> tuple[Work, dict[str, np.ndarray]]:
     """The work that runs a kernel, and what its outputs must be."""
-    given = kernel.inputs(kernel.n, np.random.default_rng(7))
+    given = kernel.inputs(kernel.n, np.random.default_rng(seed))
     wanted = kernel.outputs(kernel.n, given)
     buffers = [
         BufferData(name, "inout" if name in wanted else "input", array.dtype.name, array.shape,
