@@ -103,6 +103,8 @@ def to_ptx(code: str, entries: Sequence[str], *, optimised: bool) -> str:
         cpu=PROCESSOR, features=f"+{PTX_VERSION}", opt=2 if optimised else 0
     )
     tuning = llvm.create_pipeline_tuning_options(speed_level=2 if optimised else 0)
+    # A GPU's lanes are its vectors. The vectoriser found none here, and died on bfloat loops.
+    tuning.loop_vectorization = False
     builder = llvm.create_pass_builder(machine, tuning)
     if optimised:
         passes = builder.getModulePassManager()

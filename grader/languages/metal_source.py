@@ -226,7 +226,7 @@ def _method_qualifiers(bare: str) -> Iterator[tuple[int, int]]:
     found = list(pattern.finditer(bare))
     scopes = {scope(bare, match.start()) for match in found}
     # A method without a word is the one for thread memory: it serves the others.
-    plain = re.compile(rf"\){_SPACE}*(?P<const>const)?(?={_SPACE}*[{{;])")
+    plain = re.compile(rf"\){_SPACE}*(?P<const>const)?(?={_SPACE}*[{{;=])")
     seen = {
         _method(bare, match.start(), bool(match["const"]))
         for match in plain.finditer(bare)

@@ -206,6 +206,7 @@ def test_threadgroup_arguments_may_be_references() -> None:
 def test_methods_for_every_address_space_become_one() -> None:
     accepted(
         "#include <metal_stdlib>\nstruct D {\n  float v;\n"
+        "  D() = default;\n  D() threadgroup = default;\n"
         "  float get() const device { return v; }\n  float get() const threadgroup { return v; }\n"
         "  float get() const { return v; }\n  float get() const constant { return v; }\n"
         "  void set(float x) threadgroup { v = x; }\n  void set(float x) device { v = x; }\n};\n"

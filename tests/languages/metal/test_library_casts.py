@@ -160,3 +160,17 @@ def test_constants_of_packed_and_bool_vectors() -> None:
 )
 def test_forms_that_are_left_or_made_right(statements: str) -> None:
     accepted(body(statements))
+
+
+def test_a_file_s_own_type_has_limits_and_a_place_among_simd_types() -> None:
+    text = """
+struct Pair { uint i; float value; };
+template <> struct metal::_numeric_limits_impl<Pair> {
+  static constexpr METAL_FUNC Pair lowest() { return Pair{7, numeric_limits<float>::lowest()}; }
+};
+static_assert(!__is_valid_simdgroup_type<Pair>::value && __is_valid_simdgroup_type<half2>::value);
+"""
+    found = values("float4(numeric_limits<Pair>::lowest().i, vec_elements<float3>::value, "
+                   "numeric_limits<float>::digits10, numeric_limits<short>::digits10)",
+                   before=text)  # fmt: skip
+    np.testing.assert_array_equal(found, [[7, 3, 6, 4]] * 2)

@@ -33,7 +33,8 @@ def test_simd_reductions_and_prefixes() -> None:
         [*(f"simd_{n}(x)" for n in names), "simd_prefix_inclusive_sum(x)",
          "simd_prefix_exclusive_sum(x)", "simd_product(x % 3 + 1)",
          "simd_prefix_inclusive_product(x % 2 + 1)", "int(simd_sum(float(x)))",
-         "simd_sum(int2(x, 1)).y"],
+         "simd_sum(int2(x, 1)).y", "int(simd_max(bfloat(x)))", "int(quad_min(bfloat2(x, -x)).y)",
+         "int(float(simd_sum(bfloat(1))))"],
         "int",
         {"x": ("int", X)},
     )  # fmt: skip
@@ -42,6 +43,7 @@ def test_simd_reductions_and_prefixes() -> None:
         *(spread(v) for v in names.values()), inclusive.ravel(), (inclusive - g).ravel(),
         spread((g % 3 + 1).astype(np.int32).prod(1, dtype=np.int32)),
         np.cumprod(g % 2 + 1, 1, dtype=np.int32).ravel(), spread(g.sum(1)), np.full(64, 32),
+        spread(g.max(1)), spread(-X.reshape(-1, 4).max(1), 4), np.full(64, 32),
     ]  # fmt: skip
     for i, (result, wanted) in enumerate(zip(found, expected, strict=True)):
         np.testing.assert_array_equal(result, wanted, err_msg=str(i))
