@@ -129,7 +129,7 @@ def _ask(request: dict[str, Any]) -> tuple[_Reply, bool]:
 
     program = metal_clang.compiler()
     reading = [metal_clang.HEADERS, *([program.parent] if program else [])]
-    library = cache.root() / NAME / f"library-{_library()}"
+    library = cache.root() / NAME / f"library-{_library()}-{_installed()}"
     precompiled = metal_clang.precompile(library)
     if precompiled:
         reading.append(library)
@@ -183,6 +183,17 @@ def _library() -> str:
     files = [path for path in files if path.is_file()]
     place = [metal_clang.version(), str(metal_clang.HEADERS)]
     return cache.key(*place, *(data for path in files for data in (path.name, path.read_bytes())))
+
+
+def _installed() -> str:
+    """A digest of our headers' times: clang knows a header it has parsed before by its time.
+
+    Beside headers that were installed anew, the same to the byte, it would parse all of them again.
+    """
+    from grader.languages import metal_clang
+
+    files = sorted(path for path in metal_clang.HEADERS.rglob("*") if path.is_file())
+    return cache.key(*(str(path.stat().st_mtime_ns) for path in files))[:16]
 
 
 def _remembered(data: bytes) -> _Reply | None:
