@@ -296,6 +296,9 @@ def peek(
         str | None,
         typer.Option(help="Its version; by default the one that is installed.", show_default=False),
     ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Let PyTorch's profiler look on: kernel, grid, block.")
+    ] = False,
     json_file: JsonFile = None,
     debug: Debug = False,
 ) -> None:
@@ -304,7 +307,7 @@ def peek(
     from grader.report import peek as shown
     from grader.report import terminal, write_json
 
-    found = looking.peek(operation, framework, version)
+    found = looking.peek(operation, framework, version, live=live)
     shown.show(found, terminal.console(stderr=json_file == "-"))
     write_json(found, json_file)
 

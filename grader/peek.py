@@ -18,6 +18,7 @@ from grader.notes import claims, entries, facts, form, ladder, sources
 from grader.notes.facts import Backend, Record, Step
 from grader.notes.ladder import Ref, Sheet
 from grader.notes.sources import Sources
+from grader.peek_live import Profiled
 from grader.result import Record as ResultRecord
 
 OPERATIONS = ("add", "multiply", "maximum", "exp", "where")
@@ -63,7 +64,8 @@ class Kernel(ResultRecord):
 
     `version_from` says why this version: it is installed, it was named, or it is the newest of
     which anything is known. `ran` is what happened here, where the framework is installed;
-    `generated` are the kernels that torch.compile wrote here, run on the virtual GPU.
+    `generated` are the kernels that torch.compile wrote here, run on the virtual GPU. `live` is
+    what the profiler saw, where that was asked for, `disagrees` what of it the facts do not say.
     """
 
     framework: str
@@ -78,6 +80,8 @@ class Kernel(ResultRecord):
     lesson: str = ""
     ran: str = ""
     generated: tuple[Measured, ...] = ()
+    live: tuple[Profiled, ...] = ()
+    disagrees: tuple[str, ...] = ()
 
 
 class Peek(ResultRecord):
@@ -93,11 +97,12 @@ def peek(
     version: str | None = None,
     use: Sources | None = None,
     run: bool = True,
+    live: bool = False,
 ) -> Peek:
     """What the frameworks (or one of them) run for `operation`.
 
     Raises UsageError for an operation or a framework that is not known, or a version without a
-    framework. With `run` false nothing is executed.
+    framework. With `run` false nothing is executed; with `live` PyTorch's profiler looks on.
     """
     name = ALIASES.get(operation.strip().lower(), operation.strip().lower())
     if name not in OPERATIONS:
@@ -107,10 +112,11 @@ def peek(
     wanted = _wanted(framework)
     use = use or Sources()
     ran: Mapping[tuple[str, str], str] = {}
-    from grader import peek_run
+    from grader import peek_live, peek_run
 
     if run:
         ran = peek_run.run(name, {one for one, _ in wanted})
+    profiled = peek_live.profile(name) if live else {}
     kernels = []
     for one, backend in wanted:
         ref, origin = _version(one, version, use)
@@ -118,8 +124,20 @@ def peek(
         kernel = _kernel(asked, origin, ran.get((one, backend), ""))
         if run and backend == "compile-triton":
             kernel = kernel.model_copy(update={"generated": peek_run.generated(name)})
+        if one == "pytorch" and backend in profiled:
+            kernel = _live(kernel, profiled[backend])
         kernels.append(kernel)
     return Peek(operation=name, kernels=tuple(kernels))
+
+
+def _live(kernel: Kernel, found: tuple[Profiled, ...]) -> Kernel:
+    """The kernel with what the profiler saw of it."""
+    from grader import peek_live
+
+    rows = facts.backend_at(kernel.framework, kernel.backend, kernel.version)
+    row = rows[0] if rows and kernel.title else None
+    disagrees = peek_live.disagreements(found, row)
+    return kernel.model_copy(update={"live": found, "disagrees": disagrees})
 
 
 def _wanted(framework: str | None) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ import textwrap
 from rich.console import Console
 from rich.text import Text
 
+from grader import peek_live
 from grader.languages.inductor_run import COMPARED, Measured
 from grader.peek import Kernel, Line, Peek, where
 
@@ -43,6 +44,8 @@ def _kernel(operation: str, kernel: Kernel, out: Console) -> None:
         ("per thread", kernel.elements_per_thread),
         ("the lesson", kernel.lesson),
         ("here", kernel.ran),
+        ("profiled", peek_live.words(kernel.live)),
+        *(("DISAGREES", text) for text in kernel.disagrees),
         ("cite", kernel.citation),
     ):
         if text:
