@@ -352,6 +352,18 @@ def _argument(lo: Lowering, o: Operand) -> V:
     return _row_read(lo, o.name, 0, n)
 
 
+def _fail(lo: Lowering, i: Instruction) -> None:
+    """A failed assertion ends its warp there: compilers take what follows as never reached."""
+    mask = lo.active(i)
+    lo.runtime("rt_assert", lo.site(i, "assert"), mask)
+    over, on = lo.new_label("over"), lo.new_label("on")
+    none = lo.e.op(f"icmp eq i32 {mask}, 0")
+    lo.e.do(f"br i1 {none}, label %{on}, label %{over}")
+    lo.e.label(over)
+    lo.e.do("ret void")
+    lo.e.label(on)
+
+
 def call(lo: Lowering, i: Instruction) -> None:
     """Calls the runtime serves: printf, assert, malloc and free."""
     from grader.vgpu.lower_memory import _row_write
@@ -366,7 +378,7 @@ def call(lo: Lowering, i: Instruction) -> None:
         out: V | None = V("i32", "0", True)
     elif name == "__assertfail":
         put_bytes(lo, 0, args[0])
-        lo.runtime("rt_assert", lo.site(i, "assert"), lo.active(i))
+        _fail(lo, i)
         out = None
     elif name in ("malloc", "free"):
         put_bytes(lo, 0, lo.e.resize(args[0], "i64"))
