@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.errors import UsageError
 from grader.languages import cuda_c
-from grader.languages.cuda_includes import included_name, includes
+from grader.languages.cuda_includes import included_name, includes, is_file
 
 _INCLUDED = (".h", ".cuh", ".hpp", ".inl", ".inc", ".cu", ".cpp")
 _MOST_FILES = 500
@@ -45,7 +45,7 @@ def headers_beside(path: Path, others: Sequence[Path] = ()) -> dict[str, str]:
             for wanted in names:
                 known = wanted in found or wanted.startswith("/")
                 place = path.parent / wanted
-                if wanted.endswith(_INCLUDED) and not known and place.is_file():
+                if wanted.endswith(_INCLUDED) and not known and is_file(place):
                     found[wanted] = _text(place)
                     waiting.append((wanted, found[wanted]))
     return found

@@ -96,12 +96,12 @@ def load(folder: Path) -> tuple[Config, Path | None]:
         return Config(), None
     try:
         return Config.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))), path
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
         raise UsageError(f"{path}: {key}: {first['msg']}") from None
+    except (OSError, ValueError, RecursionError) as error:  # ValueError: its text, or its TOML
+        raise UsageError(f"{path}: cannot be read: {error}") from None
 
 
 def version_remark(config: Config) -> str:

@@ -210,7 +210,7 @@ def _read_headers(
     Names of the grader's own headers are not taken; a file that cannot be read is mentioned, and
     the compiler then says what is missing.
     """
-    from grader.languages.cuda_includes import included_name, includes
+    from grader.languages.cuda_includes import included_name, includes, is_file
 
     found: dict[str, SourceFile] = {}
     waiting = [source for source in sources if source.language != "triton"]
@@ -222,7 +222,7 @@ def _read_headers(
             name = included_name(operand) or ""
             path = posixpath.normpath(posixpath.join(posixpath.dirname(file.name), name))
             taken = path in tried or path.startswith(("/", "..", "grade_"))
-            if taken or not path.endswith(HEADERS) or not (folder / path).is_file():
+            if taken or not path.endswith(HEADERS) or not is_file(folder / path):
                 continue
             tried.add(path)
             try:

@@ -97,6 +97,10 @@ def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
         if path.is_symlink():
             skipped.append(Skipped(name=path.name, reason="it is a link"))
             continue
+        if not _is_text(path):
+            shown = os.fsencode(path.name).decode(errors="replace")
+            skipped.append(Skipped(name=shown, reason="its name is not UTF-8"))
+            continue
         kind, word = _owner(path, slug, roster)
         if not kind:
             skipped.append(Skipped(name=path.name, reason=word))
@@ -173,7 +177,17 @@ def kernel_folder(folder: Path, assignment: str) -> Path:
     if any(p.suffix.lower() in KERNELS for p in folder.iterdir() if p.is_file()):
         return folder
     below = [p for p in sorted(folder.iterdir()) if p.is_dir() and not p.name.startswith(".")]
-    return below[0] if len(below) == 1 and not below[0].is_symlink() else folder
+    only = below[0] if len(below) == 1 else folder
+    return folder if only.is_symlink() or not _is_text(only) else only
+
+
+def _is_text(path: Path) -> bool:
+    """Whether a gradebook can hold the name."""
+    try:
+        path.name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 # ---- Gradescope --------------------------------------------------------------------------------
@@ -309,8 +323,9 @@ def digest(place: Path) -> str:
 
 
 def _time(place: Path) -> datetime.datetime:
-    """When the newest file was changed (UTC)."""
+    """When the newest file was changed (UTC); now for what claims to be of the future."""
     newest = max((path.lstat().st_mtime for path in files(place)), default=0.0)
+    newest = min(max(newest, 0.0), datetime.datetime.now(datetime.UTC).timestamp())
     return datetime.datetime.fromtimestamp(newest, datetime.UTC).replace(microsecond=0)
 
 

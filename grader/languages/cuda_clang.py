@@ -6,6 +6,7 @@ variants from what the front end gives. Registers are unknown: nothing assembles
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import tempfile
@@ -77,8 +78,9 @@ def compile_text(source: Source, text: str, *, optimised: bool = True) -> Compil
     )
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "source")
-        _lay_out(source, place, Path(folder, "system"))
+        place.mkdir()
         (place / source.file_name).write_text(text + "\n\n" + entries, encoding="utf-8")
+        _lay_out(source, place, Path(folder, "system"))
         program = [str(metal_clang.compiler()), "clang"]
         done = subprocess.run(
             [*program, *_OPTIONS, *_QUIET, *_includes(), source.file_name, "-o", "-"],
@@ -134,17 +136,19 @@ def _includes() -> Iterator[str]:
 def _lay_out(source: Source, place: Path, system: Path) -> None:
     """Write the submission's headers beside the source and the stand-ins into a folder of theirs.
 
-    A name that leads upwards needs no file: the header it means lies where the folder has it.
+    A name that leads upwards needs no file: the header it means lies where the folder has it. One
+    that no file can have here (too long, below another file) is left for clang to miss.
     """
     stand_ins = host_headers()
     for name, content in source.headers.items():
         parts = Path(name).parts
-        if ".." in parts or Path(name).is_absolute() or (HEADERS / name).exists():
+        if ".." in parts or Path(name).is_absolute():
             continue
         folder = system if stand_ins.get(name) == content else place
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(content, encoding="utf-8")
-    place.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(OSError):
+            if not (HEADERS / name).exists():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(content, encoding="utf-8")
 
 
 def _messages(log: str, source: Source) -> Iterator[Message]:

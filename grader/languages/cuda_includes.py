@@ -87,12 +87,18 @@ def resolve(
             elif (reason := _why_forbidden(word, name, operand)) or name is None:
                 message = Diagnostic(file=file, line=line, severity="error", message=str(reason))
                 forbidden.append(message)
-            elif (
-                name and name not in headers and not any((path / name).exists() for path in folders)
-            ):
+            elif name and name not in headers and not any(is_file(p / name) for p in folders):
                 missing[name] = (file, line)
     headers.update(dict.fromkeys(missing, f"#warning {MISSING}\n"))
     return Includes(headers, missing, tuple(forbidden))
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; none has a name longer than the system's longest."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def includes(text: str) -> Iterator[tuple[int, str, str]]:

@@ -104,8 +104,9 @@ def decoder(max_bytes: int) -> Decoder:
 
 def _object(text: bytes) -> dict[str, Any]:
     try:
+        # Decoded here: from bytes, json takes UTF-16 too, and halves of surrogate pairs.
         header = json.loads(
-            text, parse_constant=_refuse, parse_float=_finite, parse_int=_of_a_machine
+            text.decode(), parse_constant=_refuse, parse_float=_finite, parse_int=_of_a_machine
         )
         if b"\\ud" in text or b"\\uD" in text:
             # Half of a surrogate pair is a string that nothing can write again.

@@ -22,7 +22,7 @@ import pytest
 from grader import assignment as assignments
 from grader import grade, submission
 from grader.errors import RefusedError, UsageError
-from grader.languages import language
+from grader.languages import cuda_c, language
 from grader.report import write
 from grader.result import Verdict
 
@@ -102,6 +102,48 @@ def test_links(folder, target):
     (folder / "kernel.cu").symlink_to(target)
     with pytest.raises(RefusedError):
         read(folder)
+
+
+def test_links_to_headers(folder):
+    """Attack: a header that is a link, or lies in a folder that is one, to what is not theirs.
+    Why it must fail: only files that really lie in the submission are given to a compiler."""
+    (folder.parent / "elsewhere").mkdir()
+    (folder.parent / "elsewhere" / "secret.h").write_text("#define ANSWER 42\n")
+    (folder / "linked.h").symlink_to("../elsewhere/secret.h")
+    (folder / "inner").symlink_to(folder.parent / "elsewhere")
+    (folder / "zero.h").symlink_to("/dev/zero")
+    names = ("linked.h", "inner/secret.h", "zero.h", "../elsewhere/secret.h")
+    lines = "".join(f'#include "{name}"\n' for name in names)
+    (folder / "kernel.cu").write_text(lines + HONEST)
+    found = read(folder)
+    assert found.headers == ()
+    assert len([text for text in found.mentions if "not included" in text]) == 2
+
+
+ODD_INCLUDES = {
+    "too long": f'#include "{"a" * 300}.h"\n',
+    "too deep": f'#include "{"a/" * 3000}x.h"\n',
+    "a file and a folder": '#include "x.h"\n#include "x.h/y.h"\n',
+    "a folder and a file": '#include "x.h/y.h"\n#include "x.h"\n',
+    "below the file itself": '#include "kernel.cu/y.h"\n',
+    "a folder": '#include "x/"\n#include <.>\n',
+    "escape": '#include "\x1b[31m\u202e.h"\n',
+    "asks for what is not theirs": '#if __has_include("/etc/passwd")\n#error it is there\n#endif\n',
+}
+
+
+@pytest.mark.parametrize("compiler", ["nvrtc", "clang"])
+@pytest.mark.parametrize("name", ODD_INCLUDES)
+def test_odd_includes(folder, name, compiler):
+    """Attack: includes that no file system can hold, so that whoever looks for them crashes.
+    Why it must fail: what cannot be there is missing, and that is the compiler's to say."""
+    if reason := cuda_c.missing(compiler):
+        pytest.skip(f"{compiler}: {reason}")
+    (folder / "kernel.cu").write_text(ODD_INCLUDES[name] + HONEST)
+    (source,) = read(folder, language="cuda-c").sources
+    builds, artefact = cuda_c.build(source.text, source.name, (), compiler=compiler)
+    assert artefact or any(d.severity == "error" for build in builds for d in build.diagnostics)
+    assert not any("it is there" in d.message for build in builds for d in build.diagnostics)
 
 
 def test_a_linked_folder_inside(folder):

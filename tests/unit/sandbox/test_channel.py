@@ -77,6 +77,12 @@ def test_noise_is_refused_or_waits_for_more(noise):
         (PREFIX.pack(b"GRF1", 2, 11, 0) + b'{"a":1e999}', "not JSON"),
         (PREFIX.pack(b"GRF1", 2, 506, 0) + b'{"a":' + b"9" * 500 + b"}", "not JSON"),
         (PREFIX.pack(b"GRF1", 2, 14, 0) + b'{"a":"\\ud800"}', "not JSON"),
+        (PREFIX.pack(b"GRF1", 2, 11, 0) + b'{"a":"\xed\xa0\x80"}', "not JSON"),
+        (PREFIX.pack(b"GRF1", 2, 28, 0) + '{"a":"\\ud800"}'.encode("utf-16-le"), "not JSON"),
+        (
+            PREFIX.pack(b"GRF1", 2, 30, 0) + b"\xff\xfe" + '{"a":"\\ud800"}'.encode("utf-16-le"),
+            "JSON",
+        ),
         (PREFIX.pack(b"GRF1", 2, 9 << 20, 0) + b'{"a":[' + b"0," * (9 << 19), "values"),
         (PREFIX.pack(b"GRF1", 2, 0xFFFFFFFF, 0), "header bytes"),
         (PREFIX.pack(b"GRF1", 2, 2, 0xFFFFFFFF), "blobs"),
