@@ -1,4 +1,4 @@
-"""What `grade devices` finds: languages, devices and the layers of the sandbox, each probed."""
+"""What `grade devices` finds: languages, whole programs, devices and the layers of the sandbox."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from grader.result import Record
 
 
 class Availability(Record):
-    """Whether a language can be compiled, a device used or a layer of the sandbox put on, here.
+    """Whether a language or a whole program can be compiled, a device used or a layer of the
+    sandbox put on, here.
 
     `missing` is why not; `detail` says more of what is there.
     """
 
-    kind: Literal["language", "device", "sandbox"]
+    kind: Literal["language", "program", "device", "sandbox"]
     name: str
     missing: str | None
     detail: str = ""
@@ -46,11 +47,18 @@ class Survey(Record):
 def survey() -> Survey:
     """Probe every language and device of the tables, and the layers of the sandbox."""
     from grader import sandbox
+    from grader.programs import toolchain
 
     languages = [
         Availability(kind="language", name=name, missing=language(name).missing())
         for name in LANGUAGES
     ]
+    programs = Availability(
+        kind="program",
+        name="cuda-c",
+        missing=toolchain.missing(),
+        detail=toolchain.state(),
+    )
     devices = [
         Availability(kind="device", name=name, missing=device(name).missing()) for name in DEVICES
     ]
@@ -63,4 +71,4 @@ def survey() -> Survey:
         )
         for layer in sandbox.layers()
     ]
-    return Survey(found=(*languages, *devices, *layers))
+    return Survey(found=(*languages, programs, *devices, *layers))

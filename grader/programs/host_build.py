@@ -22,12 +22,17 @@ HERE = Path(__file__).parent
 HEADERS = HERE / "headers"
 RUNTIME = HERE / "runtime"
 
+_AS_WRITTEN = ("-O1", "-fwrapv", "-fno-strict-aliasing")
+"""Quick, but host code that overflows or looks at bytes under another type does what it does under
+nvcc, whose host compiler is not asked to optimise."""
+
 _CUDA = (
     "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib",
     "-Xclang", "-target-sdk-version=12.8", "-Xclang", "-fcuda-include-gpubinary",
-    "-Xclang", "device-code", "-std=c++17", "-O1", "-g", "-gdwarf-4", "-fno-omit-frame-pointer",
-    "-fno-optimize-sibling-calls", "-fPIE", "-Wno-everything", "-Wdeprecated-declarations",
-    "-ferror-limit=20", "-fno-color-diagnostics", "-fno-diagnostics-show-option",
+    "-Xclang", "device-code", "-std=c++17", *_AS_WRITTEN, "-g", "-gdwarf-4",
+    "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fPIE", "-Wno-everything",
+    "-Wdeprecated-declarations", "-ferror-limit=20", "-fno-color-diagnostics",
+    "-fno-diagnostics-show-option",
     "-fdebug-compilation-dir=.", "-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=13",
     "-D__CUDACC_VER_MINOR__=0", "-pthread",
 )  # fmt: skip
@@ -90,9 +95,9 @@ def _beside(toolkit: str | None) -> list[str]:
     """Options for a C++ file of the program: host code, which may call the runtime."""
     system = [str(HEADERS), str(RUNTIME), *([toolkit] if toolkit else [])]
     return [
-        "-x", "c++", "-std=c++17", "-O1", "-g", "-gdwarf-4", "-fno-omit-frame-pointer", "-fPIE",
-        "-w", "-fno-color-diagnostics", "-fdebug-compilation-dir=.",
-        f"--target={toolchain.target()}", "-I.",
+        "-x", "c++", "-std=c++17", *_AS_WRITTEN, "-g", "-gdwarf-4",
+        "-fno-omit-frame-pointer", "-fPIE", "-w", "-fno-color-diagnostics",
+        "-fdebug-compilation-dir=.", f"--target={toolchain.target()}", "-I.",
         *toolchain.include_options(), *(word for path in system for word in ("-idirafter", path)),
     ]  # fmt: skip
 

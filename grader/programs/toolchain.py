@@ -51,6 +51,15 @@ def missing() -> str | None:
     return None
 
 
+def state() -> str:
+    """Which compiler takes the host half, and whether its library is built; empty where none is."""
+    if missing() is not None:
+        return ""
+    built = (folder() / ORDER).exists()
+    library = "is built" if built else "will be built at first use (about a minute)"
+    return f"host half by the clang of ziglang {metal_clang.version()}; its C++ library {library}"
+
+
 def machine() -> str | None:
     """The machine as zig names it; None for one without libraries."""
     return _MACHINES.get(platform.machine())

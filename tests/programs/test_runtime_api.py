@@ -302,6 +302,21 @@ int main(int count, char** words) {
 """,
 }
 
+PROGRAMS["overflowing_host_code"] = """
+int main() {
+  std::vector<int> h(70000);
+  int* d;
+  cudaMalloc(&d, h.size() * sizeof(int));
+  fill<<<274, 256>>>(d, 70000, 0);
+  cudaMemcpy(h.data(), d, h.size() * sizeof(int), cudaMemcpyDeviceToHost);
+  for (int i = 0; i < 70000; ++i) expect(h[i] * h[i] == i * i);
+  for (int i = 0; i < 70000; ++i) h[i] = (int)((unsigned)i * (unsigned)i);
+  for (int i = 0; i < 70000; ++i) expect(!(h[i] != i * i));
+  cudaFree(d);
+  return 0;
+}
+"""
+
 EXPECTED = {"functions_and_occupancy": {"bad_launch"}, "cooperative": {"bad_launch"}}
 """What is found in programs that try what CUDA refuses."""
 QUICK = ("managed", "symbols", "streams_and_events", "devices")

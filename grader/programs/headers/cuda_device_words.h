@@ -8,6 +8,12 @@ extern const dim3 blockDim, gridDim;
 extern const int warpSize;
 __device__ void __syncthreads();
 __device__ void __syncwarp(unsigned = 0xffffffff);
+// libcu++ asks which memory an address lies in, in functions for host and device both.
+__device__ unsigned __isGlobal(const void*);
+__device__ unsigned __isShared(const void*);
+__device__ unsigned __isConstant(const void*);
+__device__ unsigned __isLocal(const void*);
+__device__ unsigned __isGridConstant(const void*);
 __device__ void __threadfence();
 __device__ void __threadfence_block();
 template <class T> __device__ T __ldg(const T*);

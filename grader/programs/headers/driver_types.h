@@ -60,7 +60,10 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void*);
 #define cudaMemAttachSingle 4
 #define cudaDeviceScheduleAuto 0
 #define cudaDeviceScheduleSpin 1
+#define cudaDeviceScheduleYield 2
 #define cudaDeviceScheduleBlockingSync 4
+#define cudaDeviceBlockingSync 4
+#define cudaDeviceLmemResizeToMax 16
 #define cudaDeviceMapHost 8
 #define cudaCpuDeviceId -1
 #define cudaInvalidDeviceId -2
