@@ -7,6 +7,7 @@ PyObjC, which is why only a child does it.
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Generator
 from typing import Any, cast
 
@@ -29,7 +30,8 @@ def facts_job(request: dict[str, Any], blobs: list[bytes]) -> Answered:
 
 
 def run_job(request: dict[str, Any], blobs: list[bytes]) -> Generator[Answered, None, Answered]:
-    """Run works, and answer each as soon as it ended."""
+    """Run works, and answer each as soon as it ended; Metal checks every access meanwhile."""
+    os.environ["MTL_SHADER_VALIDATION"] = "1"  # read when the device is made; nothing is timed here
     yield from hardware_child.run(_card(request), request, blobs)
     return {}, []
 

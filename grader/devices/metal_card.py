@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.devices.card import At, CardError, Facts, Queued
-from grader.devices.metal_errors import explain, not_compiled
+from grader.devices.metal_errors import explain, not_compiled, validation
 
 FLUSH_BYTES = 256 << 20
 """More than the system-level cache of any Apple chip holds, the largest being 96 MB."""
@@ -134,6 +134,8 @@ class MetalCard:
             if buffer.status() == COMPLETED_WITH_ERROR:
                 error = buffer.error()
                 raise explain(int(error.code()), str(error.localizedDescription()))
+            if found := validation(_logged(buffer)):
+                raise found
         # Marks count from the first buffer; two regions' worth are kept for their times.
         if len(self.committed) > 64:
             self.dropped += len(self.committed) - 64
@@ -181,6 +183,15 @@ class _Loaded:
                 raise CardError("unsupported", str(error.localizedDescription()))
             self.pipelines[entry] = made
         return self.pipelines[entry]
+
+
+def _logged(buffer: Any) -> list[tuple[str, int | None]]:
+    """What shader validation wrote into a command buffer's log (MTLFunctionLog)."""
+    found = []
+    for log in buffer.logs() or ():
+        place = log.debugLocation()
+        found.append((str(log.description()), int(place.line()) if place is not None else None))
+    return found
 
 
 def _family(device: Any) -> str:

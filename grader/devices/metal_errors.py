@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from grader.devices.card import CardError, Ending
 from grader.result import Diagnostic
@@ -32,6 +33,17 @@ def explain(code: int, text: str) -> CardError:
     """The error of a command buffer; the process should not go on with the device after one."""
     ended, fault, words = ERRORS.get(code, ("unsupported", None, f"Metal error {code}: {text}"))
     return CardError(ended, f"the device said: {words}", fault=fault, sticky=True)
+
+
+def validation(messages: Sequence[tuple[str, int | None]]) -> CardError | None:
+    """What shader validation logged of a command buffer: texts, and lines where they are known."""
+    if not messages:
+        return None
+    text, line = messages[0]
+    where = f"line {line}: " if line else ""
+    more = f"; {len(messages)} such messages" if len(messages) > 1 else ""
+    said = f"shader validation: {where}{' '.join(text.split())[:300]}{more}"
+    return CardError("stopped", said, fault="out_of_bounds", sticky=True)
 
 
 def diagnostics(log: str, file: str) -> tuple[Diagnostic, ...]:

@@ -82,6 +82,14 @@ def test_errors_of_command_buffers(code: int, ended: str, fault: str | None) -> 
     assert error.sticky
 
 
+def test_what_shader_validation_logs_is_a_finding() -> None:
+    assert metal_errors.validation([]) is None
+    error = metal_errors.validation([("Invalid device load\n at offset 4000", 7), ("another", 8)])
+    assert error is not None
+    assert (error.ended, error.fault) == ("stopped", "out_of_bounds")
+    assert "line 7: Invalid device load at offset 4000; 2 such messages" in error.message
+
+
 @pytest.mark.skipif(sys.platform == "darwin", reason="this is about other systems")
 def test_elsewhere_it_is_missing_and_says_so() -> None:
     assert metal.missing() == "Metal is a part of macOS"

@@ -197,3 +197,12 @@ def test_counting_alone_is_outrun():
     """What the probe of the fork limit shows is not what the watch over processes does anyway."""
     exit_, _ = LAYERS._probe("multiply", {}, (), starting=True)
     assert exit_.output.count("+") > LAYERS.PROBE_LIMITS.processes
+
+
+def test_bubblewrap_binds_the_nodes_of_a_device_as_devices():
+    words = bubblewrap._prefix(
+        "bwrap", ("/usr/lib", "/dev/zero"), ("/dev/null",), ("/dev/nvidia0",)
+    )
+    at = words.index("/dev/nvidia0")
+    assert words[at - 1] == "--dev-bind-try"
+    assert "/dev/null" not in words  # --dev makes the harmless ones
