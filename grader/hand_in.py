@@ -233,6 +233,10 @@ def finish(
         if asked:
             say("not handed in: " + ("nothing was graded" if toml else "there is no grade.toml"))
         return
+    if config.hand_in.to != "nothing" and not asked and not Path.cwd().is_relative_to(toml.parent):
+        # Whoever grades a folder of somebody else's obeys neither its grade.toml nor its git hooks.
+        say(f"not handed in: {toml} is of a folder you are not in; go there, or use --hand-in")
+        return
     points = "no score" if result.score.points is None else f"{result.score.points} points"
     due = late(config, result.assignment, datetime.datetime.now(datetime.UTC))
     told = ", ".join(filter(None, (result.verdict.value.replace("_", " "), points, due)))

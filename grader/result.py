@@ -7,11 +7,21 @@ Each is frozen, and each is what `result.json` holds: the model is the schema
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 SCHEMA = "grade/result/v1"
+MOST_MESSAGES, MOST_CHARACTERS, MOST_LOG = 1000, 4000, 1 << 18
+"""What is kept of a compiler's messages, of each of them, and of its log: a result is read whole,
+and a file of a megabyte can be one error in every line."""
+
+
+def _whole(number: int | None) -> int | None:
+    return number if number is None or 0 <= number < 1 << 31 else None
+
+
+Position = Annotated[int | None, AfterValidator(_whole)]
 
 
 class Record(BaseModel):
@@ -113,10 +123,10 @@ class Diagnostic(Record):
     """One message of a compiler, or of the contract check."""
 
     file: str
-    line: int | None = None
-    column: int | None = None
+    line: Position = None
+    column: Position = None
     severity: Literal["error", "warning", "note"]
-    message: str
+    message: Annotated[str, AfterValidator(lambda text: text[:MOST_CHARACTERS])]
 
 
 class Build(Record):
@@ -127,8 +137,12 @@ class Build(Record):
     version: str
     ok: bool
     options: tuple[str, ...] = Field(default=(), description="as the compiler was asked")
-    diagnostics: tuple[Diagnostic, ...] = ()
-    log: str = Field(default="", description="what the compiler printed")
+    diagnostics: Annotated[
+        tuple[Diagnostic, ...], AfterValidator(lambda found: found[:MOST_MESSAGES])
+    ] = ()
+    log: Annotated[str, AfterValidator(lambda text: text[:MOST_LOG])] = Field(
+        default="", description="what the compiler printed"
+    )
     seconds: float = 0.0
 
 

@@ -32,6 +32,7 @@ UNDEFINED_LANES = "undefined lanes"
 
 LIMITS = Limits(wall_seconds=60, cpu_seconds=60, output_bytes=64 << 20, disk_bytes=64 << 20)
 MAX_VARIANTS = 256
+LONGEST_NAME = 1000
 INTERFERED = "the file's own code interfered with its build"
 _HEURISTICS = re.compile(r"\bheuristics\b")
 
@@ -208,6 +209,8 @@ def _check(reply: _Reply, blobs: Sequence[bytes], contracts: tuple[Contract, ...
             raise ValueError("calls that nobody asked about")
         if compiled.kernel not in asked or not 0 <= compiled.shared < 1 << 31:
             raise ValueError("a kernel that nobody asked for")
+        if len(compiled.name) > LONGEST_NAME:
+            raise ValueError("a name that no report can show")
     for blob in blobs:
         blob.decode()
 

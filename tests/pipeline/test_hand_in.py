@@ -30,6 +30,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     (folder / "vec_add.cu").write_text(SOURCE)
     (folder / "a.out").write_bytes(b"\x7fELF")
+    monkeypatch.chdir(folder)
     return folder
 
 
@@ -125,6 +126,25 @@ def test_git_commits_tags_and_pushes_once(work: Path) -> None:
     tags = git(remote, "tag").split()
     assert len(tags) == 1 and tags[0].startswith(f"submit/{result.assignment}/")
     assert git(remote, "ls-tree", "--name-only", "main").split() == ["vec_add.cu"]
+
+
+def test_nothing_is_handed_in_from_a_folder_of_somebody_elses(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An instructor who grades a student's clone must not run the hooks in it."""
+    result = graded(results.accepted(), work)
+    git(work, "init", "--quiet", "-b", "main")
+    hook = work / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {work / 'ran'}\n")
+    hook.chmod(0o755)
+    (work / "grade.toml").write_text('[hand_in]\nto = "git"\n')
+    packed = pack(result, work)
+    monkeypatch.chdir(work.parent)
+    assert "a folder you are not in" in finish(result, packed)
+    assert not (work / "ran").exists()
+    finish(result, packed, asked=True)
+    assert (work / "ran").exists()
 
 
 def test_address_of_a_commit_on_a_web_host() -> None:
