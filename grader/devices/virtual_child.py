@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from grader import vgpu
+from grader.devices.cuda_ptx import PROBE
 from grader.vgpu import cost, native
 
 ACCESS: dict[str, Literal["in", "out", "inout", "scratch"]] = {
@@ -24,23 +25,6 @@ ACCESS: dict[str, Literal["in", "out", "inout", "scratch"]] = {
     "inout": "inout",
     "scratch": "scratch",
 }
-
-PROBE = """
-.version 7.0
-.target sm_80
-.address_size 64
-.visible .entry probe(.param .u64 out)
-{
-  .reg .b32 %r<2>;
-  .reg .b64 %rd<2>;
-  ld.param.u64 %rd1, [out];
-  mov.u32 %r1, 1;
-  add.s32 %r1, %r1, 2;
-  st.global.u32 [%rd1], %r1;
-  ret;
-}
-"""
-
 
 Answered = tuple[dict[str, Any], list[bytes]]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.devices import buffers, hardware, hardware_child, timing
-from grader.devices.virtual_child import PROBE
+from grader.devices.cuda_ptx import PROBE
 from tests.devices import kernels
 from tests.devices.virtual_card import CLOCK, VirtualCard
 
