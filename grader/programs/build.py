@@ -49,7 +49,7 @@ def build(
     """
     libraries = toolchain.libraries(step)
     step(f"building {file_name}")
-    toolkit = _toolkit()
+    headers_folder = toolkit()
     request = {"text": text, "file_name": file_name, "headers": dict(headers)}
     request |= {"harness": harness, "beside": dict(beside or {})}
     key = cache.key(
@@ -62,7 +62,7 @@ def build(
     found = _kept(key)
     if found is None:
         used = {"libraries": str(libraries), "runtime": str(toolchain.runtime_object())}
-        found = _ask(request | used | {"toolkit": toolkit}, libraries, toolkit)
+        found = _ask(request | used | {"toolkit": headers_folder}, libraries, headers_folder)
         _keep(key, found)
     header, _ = found
     diagnostics = tuple(Diagnostic.model_validate(d) for d in header["diagnostics"])
@@ -105,11 +105,12 @@ def symbols_of(built: Built) -> list[dict[str, Any]]:
     ]
 
 
-def _toolkit() -> str | None:
+def toolkit() -> str | None:
+    """The folder with the headers that NVRTC brings; None without it."""
     if cuda_c.default_compiler() != "nvrtc":
         return None
-    _, toolkit = cuda_c.toolchain("nvrtc")
-    return str(toolkit) if toolkit else None
+    _, folder = cuda_c.toolchain("nvrtc")
+    return str(folder) if folder else None
 
 
 def _own_sources() -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from grader.programs import build, host_messages, unserved
+from grader.languages import metal_clang
+from grader.programs import build, host_build, host_messages, unserved
+from grader.programs.host_source import host_half
 from tests.programs.running import needs_host, outcome
 from tests.programs.sources import HEAD
 
@@ -137,3 +141,37 @@ def test_an_error_inside_a_header_is_told_where_the_program_led_there() -> None:
     assert (only.file, only.line, only.message) == (
         "program.cu", 12, "in vector: no matching function",
     )  # fmt: skip
+
+
+LIBCU = """
+#include <cuda/barrier>
+#include <cuda_fp16.h>
+#include <cub/cub.cuh>
+__global__ void k(half2* x) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> all;
+}
+__device__ void helper(double4_32a*);
+int main() {
+  half2 h = make_half2(1.0f, 2.0f);
+  double4_32a wide = {};
+  return (int)(float)h.x - 1 + (int)wide.w;
+}
+"""
+
+
+@needs_host
+@pytest.mark.skipif(build.toolkit() is None, reason="the toolkit headers come with NVRTC")
+def test_headers_of_libcu_and_cub_are_fine_on_the_host(tmp_path: Path) -> None:
+    """Their device half is real; the host half parses them, and stubs of the words they use."""
+    options = host_build.options_for(build.toolkit())
+    (tmp_path / "unserved/cub").mkdir(parents=True)
+    stand_ins = unserved.stand_ins([LIBCU], {})
+    assert stand_ins == {"cub/cub.cuh": "#include <cub_host.h>\n"}
+    (tmp_path / "unserved/cub/cub.cuh").write_text(stand_ins["cub/cub.cuh"])
+    (tmp_path / "program.cu").write_text(host_half(LIBCU))
+    (tmp_path / "device-code").write_text("elsewhere")
+    done = subprocess.run(
+        [str(metal_clang.compiler()), "clang", *options, "-fsyntax-only", "program.cu"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[:2000]

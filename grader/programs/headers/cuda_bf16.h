@@ -3,7 +3,7 @@
 #include "cuda_small_floats.h"
 GRADE_SMALL(__nv_bfloat16, bf16)
 typedef __nv_bfloat16 nv_bfloat16;
-typedef __nv_bfloat162_pair __nv_bfloat162, nv_bfloat162;
+typedef __nv_bfloat162 nv_bfloat162;
 static __host__ __device__ inline __nv_bfloat16 __float2bfloat16(float v) { return v; }
 static __host__ __device__ inline __nv_bfloat16 __float2bfloat16_rn(float v) { return v; }
 static __host__ __device__ inline float __bfloat162float(__nv_bfloat16 v) { return v; }

@@ -3,7 +3,7 @@
 #include "cuda_small_floats.h"
 GRADE_SMALL(__half, f16)
 typedef __half half;
-typedef __half2_pair __half2, half2;
+typedef __half2 half2;
 static __host__ __device__ inline __half __float2half(float v) { return __half(v); }
 static __host__ __device__ inline __half __float2half_rn(float v) { return __half(v); }
 static __host__ __device__ inline __half __double2half(double v) { return __half(v); }

@@ -45,6 +45,6 @@ struct bf16 {
     __host__ __device__ name& operator*=(name o) { return *this = name((float)*this * (float)o); } \
     __host__ __device__ name& operator/=(name o) { return *this = name((float)*this / (float)o); } \
   };                                                                                               \
-  struct alignas(4) name##2_pair {                                                                 \
+  struct alignas(4) name##2 {                                                                 \
     name x, y;                                                                                     \
   };

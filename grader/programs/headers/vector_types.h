@@ -20,6 +20,16 @@ GRADE_VECTORS(ulonglong, unsigned long long, 16, 16)
 GRADE_VECTORS(float, float, 8, 16)
 GRADE_VECTORS(double, double, 16, 16)
 #undef GRADE_VECTORS
+// CUDA 13 names the alignment of the wide ones.
+#define GRADE_WIDE(name, T)                                        \
+  struct __attribute__((aligned(16))) name##4_16a { T x, y, z, w; }; \
+  struct __attribute__((aligned(32))) name##4_32a { T x, y, z, w; };
+GRADE_WIDE(long, long)
+GRADE_WIDE(ulong, unsigned long)
+GRADE_WIDE(longlong, long long)
+GRADE_WIDE(ulonglong, unsigned long long)
+GRADE_WIDE(double, double)
+#undef GRADE_WIDE
 struct dim3 {
   unsigned x, y, z;
   __host__ __device__ constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1)
