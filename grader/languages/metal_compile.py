@@ -139,6 +139,7 @@ def compile_submission(
     bare = list(contract_check.bare_pointers(reading))
     # A kernel's own argument is told so already.
     problems += [b for b in bare if not any((p.file, p.line) == (b.file, b.line) for p in problems)]
+    problems += contract_check.misplaced(reading)
     if not contracts and not reading.kernels:
         problems = [
             Diagnostic(file=file_name, severity="error", message="expected a kernel, found none")

@@ -91,6 +91,18 @@ def bare_pointers(reading: Reading) -> Iterator[Diagnostic]:
         )
 
 
+def misplaced(reading: Reading) -> Iterator[Diagnostic]:
+    """Variables outside of functions that Metal has no place for."""
+    for file, line, written in reading.globals:
+        yield Diagnostic(
+            file=file,
+            line=line,
+            severity="error",
+            message=f"expected a variable outside of functions to be constant, found {written}: "
+            "threadgroup variables are declared inside the kernel, device memory is an argument",
+        )
+
+
 def kernel_problems(kernel: KernelText) -> Iterator[Diagnostic]:
     """What no host could launch: an index used twice, an argument that nothing fills."""
     used: dict[int, ArgumentText] = {}

@@ -136,13 +136,14 @@ class Reading:
     """What a file holds: kernels, templates of kernels, and its other functions' names.
 
     `bare_pointers` are the places (file, line) and texts of pointers and references that name no
-    address space.
+    address space, `globals` those of variables outside of functions that are not in `constant`.
     """
 
     kernels: tuple[KernelText, ...] = ()
     templates: tuple[KernelText, ...] = ()
     functions: tuple[tuple[str, int, int], ...] = ()
     bare_pointers: tuple[tuple[str, int, str], ...] = ()
+    globals: tuple[tuple[str, int, str], ...] = ()
 
 
 @dataclass
@@ -201,7 +202,35 @@ def read(preprocessed: str, files: Sequence[str]) -> Reading:
         tuple(templates.values()),
         tuple(functions),
         tuple(_bare_pointers(root, text, source)),
+        tuple(_globals(root, text, source)),
     )
+
+
+def _globals(root: Node, text: bytes, source: _Text) -> Iterator[tuple[str, int, str]]:
+    """Variables outside of functions that are not in `constant` (MSL 4.2: there is no other place).
+
+    Only of built-in types or where a space is written: samplers are allowed. Nothing is said of
+    `constexpr`, nor of a text that the grammar does not follow.
+    """
+    stack, previous_end = [] if root.has_error else [root], 0
+    while stack:
+        node = stack.pop()
+        if node.type in ("translation_unit", "namespace_definition", "declaration_list"):
+            stack += reversed(node.children)
+            continue
+        start = _extended_start(text, node.start_byte, min(previous_end, node.start_byte))
+        previous_end = node.end_byte
+        if node.type != "declaration" or _function_declarator(node) is not None:
+            continue
+        kind = node.child_by_field_name("type")
+        head = blank_attributes(text[start : node.end_byte].decode())
+        words = set(re.findall(r"\w+", head[: kind.end_byte - start] if kind else head))
+        if kind is None or words & {"constant", "constexpr", "extern", "sampler"}:
+            continue
+        name = text[kind.start_byte : kind.end_byte].decode()
+        if words & {"device", "threadgroup", "thread"} or _BUILT_IN.fullmatch(name):
+            file, line = source.places[node.start_point[0]]
+            yield file, line, " ".join(head.split("=", maxsplit=1)[0].rstrip("; ").split())
 
 
 def _bare_pointers(root: Node, text: bytes, source: _Text) -> Iterator[tuple[str, int, str]]:

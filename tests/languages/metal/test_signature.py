@@ -175,6 +175,34 @@ def test_pointers_that_name_no_address_space(statement: str, found: list[str]) -
     ]
 
 
+@pytest.mark.parametrize(
+    ("declaration", "found"),
+    [
+        ("device float x[4];", ["device float x[4]"]),
+        ("threadgroup float tile[16];", ["threadgroup float tile[16]"]),
+        ("const float pi = 3.14f;", ["const float pi"]),
+        ("namespace n { int a = 1; }", ["int a"]),
+        ("constexpr uint n = 4;", []),
+        (
+            "constant float pi = 3.14f; constexpr constant int two = 2;\n"
+            "constant float3 up(0, 1, 0);",
+            [],
+        ),
+        ("static constant float table[2] = {1, 2}; constexpr sampler s(coord::pixel);", []),
+        ("constant bool f [[function_constant(0)]];", []),
+        ("struct S { float x; int y[3]; }; enum E { a, b }; typedef float F; using G = int;", []),
+        (
+            "float f(float x); template <typename T> T g(T x);\n"
+            "float h(float x) { float y = x; return y; }",
+            [],
+        ),
+    ],
+)
+def test_variables_outside_of_functions_are_constant(declaration: str, found: list[str]) -> None:
+    text = f"{declaration}\nkernel void k(device int* a) {{ threadgroup int t[3]; int x = 1; }}\n"
+    assert [written for _, _, written in reading(text).globals] == found
+
+
 def test_a_kernel_in_a_namespace_is_named_with_it() -> None:
     found = reading(
         "namespace outer { namespace inner {\nkernel void one(device int* a) {}\n"
