@@ -36,7 +36,7 @@ GOOD_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 # process of the user (F_SETOWN, F_SETSIG, F_NOTIFY), make it wait (F_SETLEASE), or take memory of
 # the kernel without bound (byte-range locks).
 GOOD_FCNTLS = (*range(5), 9, 1030, 1031, 1032)
-MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
+MAP_SHARED = 0x01
 # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_{SET,GET}_NO_NEW_PRIVS, PR_SET_VMA
 GOOD_PRCTLS = (3, 15, 16, 23, 38, 39, 0x53564D41)
 
@@ -111,11 +111,9 @@ def _judge(name: str, pid: int, *, forking: bool, devices: bool) -> list[Instruc
     if name == "fcntl":
         return [_low(1), *_any_of(GOOD_FCNTLS, allow), refuse]
     if name == "mmap":
-        # A shared mapping of a file writes to it without a call that counts what is written.
-        return [
-            *(_low(3), (JUMP_SET, 0, 2, MAP_SHARED)),
-            *((JUMP_SET, 1, 0, MAP_ANONYMOUS), refuse, allow),
-        ]
+        # A shared mapping of a file writes to it without a call that counts what is written; one of
+        # no file keeps its pages when they are no longer resident (MADV_DONTNEED).
+        return [_low(3), (JUMP_SET, 0, 1, MAP_SHARED), refuse, allow]
     if name == "prctl":
         return [_low(0), *_any_of(GOOD_PRCTLS, allow), refuse]
     # prlimit64(pid, resource, new, old): only to ask, and only about itself

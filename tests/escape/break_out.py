@@ -479,13 +479,21 @@ def outlive_the_cpu_limit(request, blobs):
 
 
 def hide_memory(request, blobs):
-    """Attack: memory that is not the heap: shared anonymous mappings.
-    Why it must fail: the resident size that is watched contains them."""
-    kept = []
-    while True:
-        page = mmap.mmap(-1, 16 << 20)
-        page.write(bytes(16 << 20))
-        kept.append(page)
+    """Attack: fill shared mappings and say that their pages are not needed: they stay, and no
+    resident size shows them.
+    Why it must fail: memory is given out privately only, where such a page is gone."""
+    loot = Loot()
+    for name, fd in (("nothing", -1), ("zeros", os.open("/dev/zero", os.O_RDONLY))):
+        for kind in (mmap.MAP_SHARED, 3):  # MAP_SHARED_VALIDATE
+            for rights in (mmap.PROT_READ | mmap.PROT_WRITE, mmap.PROT_READ):
+                flags = kind | (mmap.MAP_ANONYMOUS if fd < 0 else 0)
+                loot.grab(f"share {name}", mmap.mmap, fd, 16 << 20, flags=flags, prot=rights)
+    page = mmap.mmap(-1, 16 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    page.write(b"kept")
+    page.madvise(mmap.MADV_DONTNEED)
+    if page[:4] == b"kept":
+        loot.got.append("a page that was given back")
+    return loot.reply
 
 
 def hide_memory_in_page_tables(request, blobs):

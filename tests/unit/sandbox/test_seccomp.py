@@ -124,7 +124,7 @@ def test_x32_numbers_end_the_process():
         ("fcntl", (3, 1026, 1), REFUSE),  # F_NOTIFY
         ("mmap", (0, 4096, 5, 0x02, 3, 0), ALLOW),  # a library
         ("mmap", (0, 4096, 3, 0x22, -1, 0), ALLOW),  # memory
-        ("mmap", (0, 4096, 3, 0x21, -1, 0), ALLOW),  # memory, shared with its threads only
+        ("mmap", (0, 4096, 3, 0x21, -1, 0), REFUSE),  # memory that stays when it is given back
         ("mmap", (0, 4096, 1, 0x01, 3, 0), REFUSE),  # a file, shared
         ("mmap", (0, 4096, 3, 0x03, 3, 0), REFUSE),  # the same, MAP_SHARED_VALIDATE
         ("fcntl", (3, 8, 1), REFUSE),  # F_SETOWN
