@@ -37,6 +37,12 @@ FAULT_ADVICE: dict[str, str] = {
 WILD = 1 << 24
 """So far from a much smaller buffer an index is an overflow or garbage."""
 
+COUNTED = r"\bfor\b.*;.*(?:\+\+|--|[-+]=\s*[1-9])|\bfor\b[^;]*\b(?:in|:)\b"
+"""The header of a loop that moves on by a number: one that ends."""
+
+STEPPED = r"\bfor\b.*;.*;.*="
+"""The header of a loop whose step is worked out, and can be 0."""
+
 UNUSED = " is never used in "
 """What a lint says of any parameter; a pattern in the numbers says more."""
 
@@ -97,19 +103,42 @@ def of_build(diagnostics: tuple[Diagnostic, ...], compilers: str) -> str:
 
 
 def _endless(case: CaseResult, source: str) -> str:
-    """The loop around the line that executed most, where the source shows one."""
+    """The loop around the line that executed most, where the source shows one.
+
+    A loop that steps in its own header ends unless the step is 0: the one around it is looked at
+    first, and where there is none, too many rounds are the likelier cause.
+    """
     busy = findings.telling_line(case)
     rows = source.splitlines()
+    counted = stepped = 0
     if busy is not None and 1 <= busy.line <= len(rows):
         depth = _indent(rows[busy.line - 1])
         for number in range(busy.line, 0, -1):
-            row = rows[number - 1]
-            inside = number == busy.line or _indent(row) < depth
-            if inside and re.search(r"\b(?:for|while)\b", _code(row)):
+            row = _code(rows[number - 1])
+            inside = number == busy.line or _indent(rows[number - 1]) < depth
+            if not inside or not re.search(r"\b(?:for|while)\b", row):
+                continue
+            depth = min(depth, _indent(rows[number - 1]))
+            if re.search(COUNTED, row):
+                counted = counted or number
+            elif re.search(STEPPED, row):
+                stepped = stepped or number
+            else:
                 return (
                     f"The loop on line {number} does not end: nothing that its condition reads "
                     "changes from round to round. A step of 0, or a wait for another thread?"
                 )
+    if stepped:
+        return (
+            f"The loop on line {stepped} does not end, or takes far more rounds than the work "
+            "needs: is its step 0 for some thread, or does every thread do the work of all?"
+        )
+    if counted:
+        return (
+            f"The loop on line {counted} takes far more rounds than the work needs: does every "
+            "thread do the work of all? Let each do its own share. Or is its counter set back "
+            "within?"
+        )
     return (
         "Look for a loop whose condition never becomes false, or a wait for something that "
         "no thread does."
@@ -149,6 +178,13 @@ def of_fault(fault: Fault, source: str = "", language: str | None = None) -> str
     rows = source.splitlines()
     if fault.kind == "trap" and fault.line and "assert" in "".join(rows[fault.line - 1 :][:1]):
         return FAULT_ADVICE["assertion"]  # an assertion whose message the compiler dropped
+    if fault.kind == "uninitialised" and fault.line and fault.buffer:
+        row = _code("".join(rows[fault.line - 1 :][:1]))
+        if re.search(rf"\b{re.escape(fault.buffer)}\s*\[[^=]*\]\s*[-+*/]=", row):
+            return (
+                f"The assignment on line {fault.line} also reads {fault.buffer}, which holds "
+                "garbage until it is written: store with = the first time."
+            )
     return FAULT_ADVICE[fault.kind]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.vgpu import layout as L
-from grader.vgpu.findings import Reporter
+from grader.vgpu.findings import Reporter, demangle
 from grader.vgpu.lower import Lowered
 from grader.vgpu.lower_memory import SPACES
 from grader.vgpu.memory import IS_CONST, TRACK, CBuffer, Memory, Pointer, Storage, aligned
@@ -242,7 +242,7 @@ def _check_geometry(
     if kernel.most_threads is not None and threads > kernel.most_threads:
         raise LaunchError(
             f"a block of {threads} threads, more than the {kernel.most_threads} that "
-            f"{kernel.name} was compiled for (__launch_bounds__)"
+            f"{demangle(kernel.name)} was compiled for (__launch_bounds__)"
         )
     if kernel.required_block not in (None, b):
         raise LaunchError(f"the kernel was compiled for blocks of {kernel.required_block}, not {b}")

@@ -215,3 +215,15 @@ def test_a_submissions_own_header_is_built_checked_and_handed_in(name, tmp_path,
     assert cli._run(["check", "assignment3", str(work), "--quiet"]) == 0
     (work / "inner" / "plus.h").write_text(f"#pragma once\n{words}inline {text.replace('+', '-')}")
     assert cli._run(["check", "assignment3", str(work), "--quiet"]) == 1
+
+
+def test_a_kernel_built_for_smaller_blocks_is_named_as_it_is_written(
+    grade: Grade, tmp_path: Path
+) -> None:
+    limited = tmp_path / "kernel.cu"
+    plain = (KNOWN / "accepted" / "plain.cu").read_text()
+    limited.write_text(plain.replace("__global__ void", "__global__ void __launch_bounds__(128)"))
+    done = grade("submit", "assignment3", limited, "--out", tmp_path / "out")
+    assert done.returncode == 1
+    said = " ".join(done.stdout.split())
+    assert "a block of 256 threads, more than the 128 that vec_add was compiled for" in said

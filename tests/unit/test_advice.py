@@ -94,6 +94,41 @@ def test_a_loop_that_does_not_end_is_named() -> None:
     assert "no thread does" in advice.next_step(Verdict.TIMED_OUT, (bare,), source=source)
 
 
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("for (int i = 0; i < N; i++) C[i] = 1;", "line 1 takes far more rounds"),
+        ("for (int i = 0; i < N; i += 4)\n    C[i] = 1;", "line 1 takes far more rounds"),
+        ("for i in range(n):\n    c += 1", "line 1 takes far more rounds"),
+        ("for (i = t; i < N; i += hop)\n    C[i] = 1;", "is its step 0 for some thread"),
+        ("for (i = t; i < N;)\n    C[i] = 1;", "line 1 does not end: nothing"),
+        ("while (i < N) {\n    for (int k = 0; k < 4; ++k)\n        C[i] = 1;\n}",
+         "line 1 does not end: nothing"),
+        ("for (i = 0; i < N; i += i) {\n    for (int k = 0; k < 4; ++k)\n        C[i] = 1;\n}",
+         "line 1 does not end, or"),
+    ],
+)  # fmt: skip
+def test_a_loop_that_counts_is_not_called_endless(source: str, words: str) -> None:
+    busy = LineMetrics(file="k.cu", line=min(3, len(source.splitlines())),
+                       counts={"warp_instructions": 9.0})  # fmt: skip
+    case = CaseResult(name="one", device="virtual", verdict=Verdict.TIMED_OUT,
+                      metrics=Metrics(lines=(busy,)))  # fmt: skip
+    assert words in advice.next_step(Verdict.TIMED_OUT, (case,), source=source)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("if (i < N) C[i] += A[i];", "store with = the first time"),
+        ("if (C[i] == 0) A[i] += 1;", "Give the memory a value"),
+    ],
+)
+def test_a_sum_into_garbage(source: str, words: str) -> None:
+    fault = Fault(kind="uninitialised", severity=Severity.ERROR, access="read", space="global",
+                  buffer="C", index=0, extent=9, line=1, file="k.cu", message="read")  # fmt: skip
+    assert words in advice.of_fault(fault, source, "cuda-c")
+
+
 def wrong(pattern: str | None, given: str | None = None) -> CaseResult:
     mismatch = Mismatch(output="C", index=(3,), expected=1, actual=2, wrong=9, total=10,
                         pattern=pattern, message="C[3] should be 1", advice=given)  # fmt: skip
