@@ -30,6 +30,8 @@ from grader.vgpu.ptx import (
 from grader.vgpu.ptx_tokens import Token, parse_float, parse_int, tokens
 
 _SPACES = {".global", ".const", ".shared", ".local", ".param"}
+# No compiler nests more than inline assembly does; a scope costs a look at all that is in it.
+_DEEPEST = 200
 _LINKAGE = {".visible", ".extern", ".weak", ".common"}
 
 
@@ -362,6 +364,8 @@ class _Parser:
                     return
             elif text == "{":
                 self.next()
+                if len(self.scopes) > _DEEPEST:
+                    raise PtxError(token.line, f"more than {_DEEPEST} blocks within each other")
                 self.scope_count += 1
                 scope_ids.append(self.scope_count)
                 self.scopes.append({})
@@ -578,4 +582,9 @@ class _Parser:
 
 def parse(text: str) -> Ptx:
     """Parse PTX text; raises PtxError with the line of the text."""
-    return _Parser(text).module()
+    parser = _Parser(text)
+    try:
+        return parser.module()
+    except RecursionError:
+        line = parser.peek().line
+    raise PtxError(line, "operands are nested too deeply")

@@ -29,6 +29,13 @@ def mutated(seed: int, count: int) -> None:
     assert ends["malformed"] and ends["finished"]
 
 
+@pytest.mark.parametrize("text", ["{" * 1000 + "}" * 1000, f"mov.u32 %r1, {'(' * 10_000}1;"])
+def test_depth_is_bounded(text: str) -> None:
+    head = ".version 8.7\n.target sm_80\n.address_size 64\n"
+    with pytest.raises(PtxError, match=r"nested too deeply|within each other"):
+        Module.from_ptx(f"{head}.visible .entry deep() {{ .reg .b32 %r<2>; {text} ret; }}")
+
+
 def test_mutated_ptx_ends_cleanly() -> None:
     mutated(seed=5, count=60)
 
