@@ -89,6 +89,18 @@ def test_hostile_submission(path):
     assert not ESCAPED.exists()
 
 
+def test_sizes_of_hidden_cases_are_not_printed(tmp_path):
+    """Attack: a file with the word heuristics is told every size, and prints what it was told.
+    Why it must fail: what such a file prints is not passed on."""
+    if reason := language("triton").missing():
+        pytest.skip(f"triton: {reason}")
+    honest = (HERE / "triton" / "control_honest.py").read_text()
+    (tmp_path / "vec_add.py").write_text(f"{honest}\n# heuristics\nprint('2385')\n")
+    result = graded(tmp_path, "triton")
+    assert result.verdict is Verdict.ACCEPTED
+    assert [build.log for build in result.builds] == [language("triton").NOT_SHOWN]
+
+
 @pytest.mark.parametrize("folder", LANGUAGES)
 def test_the_controls_are_there(folder):
     names = {path.stem for path in (HERE / folder).iterdir()}
