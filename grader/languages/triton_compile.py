@@ -6,7 +6,9 @@ parent believes none of it (`grader/languages/triton.py` validates the reply).
 
 from __future__ import annotations
 
+import ast
 import difflib
+import inspect
 import os
 import re
 import sys
@@ -296,6 +298,12 @@ def _refusal(error: BaseException, function: Any, constants: dict[str, int]) -> 
         return Refused(_worded(str(error), constants), function.def_file_line_number)
     owner = _owner(deepest, function)
     message = _worded(deepest.error_message or "this construct is not Triton", constants)
+    if isinstance(deepest.node, ast.Subscript) and "forget to add @triton.jit" in message:
+        base, index = ast.unparse(deepest.node.value), ast.unparse(deepest.node.slice)
+        message = (
+            f"{base}[{index}]: Triton has no brackets with an index of many elements: "
+            f"tl.load({base} + {index}, mask=...) reads memory"
+        )
     line = getattr(deepest.node, "lineno", None)
     column = getattr(deepest.node, "col_offset", None)
     if owner is None or line is None:
@@ -325,10 +333,14 @@ def _worded(message: str, constants: dict[str, int]) -> str:
     outside = re.match(r"Cannot access global variable (\w+)", message)
     if outside:
         name = outside[1]
+        if inspect.isfunction(getattr(sys.modules.get("submission"), name, None)):
+            return f"a kernel cannot call the Python function {name}: write @triton.jit above it"
         return (
             f"a kernel cannot read the global {name}: make it a parameter `{name}: tl.constexpr`, "
             f"or write `{name} = tl.constexpr(…)`"
         )
+    if "__setitem__ is not supported" in message:
+        return f"{message}: tl.store(pointer + index, value, mask=...) writes memory"
     if "Block pointers have been removed" in message or message.endswith("make_block_ptr"):
         return f"{message} Use tl.make_tensor_descriptor, or pointers and a mask"
     return message

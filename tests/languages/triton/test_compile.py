@@ -99,6 +99,13 @@ def test_host_side_is_neither_needed_nor_run(compile_here, kernel, monkeypatch):
         (("offs < n", "offs < LIMIT"), 8, "LIMIT is not defined"),
         (("import triton\n", "import triton\nLIMIT = 5\n"), 9, None),
         (("tl.load(b_ptr", "tl.load(b_ptr[0]"), 10, "unsupported tensor index"),
+        (("tl.load(a_ptr + offs, mask=mask)", "a_ptr[offs]"), 9, "tl.load(a_ptr + offs, mask=...)"),
+        (("tl.store(c_ptr + offs, a + b, mask=mask)", "c_ptr[offs] = a"), 11, "tl.store(pointer"),
+        (
+            ("import triton\n", "import triton\ndef plus(a, b):\n    return a + b\n"),
+            13,
+            "write @triton.jit above it",
+        ),
         (("mask = offs < n", "mask = offs <"), 8, "the file is not valid Python"),
         (("import triton\n", "import triton\nimport no_such_module\n"), 2, "no_such_module"),
         (("import triton\n", "import triton\n1 / 0\n"), 2, "ZeroDivisionError"),
@@ -111,6 +118,8 @@ def test_refusals_name_the_line_and_the_remedy(compile_here, kernel, change, lin
     text = kernel.replace(*change)
     if words is None:  # a global read in the kernel
         text, words = text.replace("offs < n", "offs < LIMIT"), "cannot read the global LIMIT"
+    if "def plus" in text:
+        text = text.replace("a + b, mask", "plus(a, b), mask")
     header, _ = compile_here(text)
     found_line, found = message(header)
     assert words in found
