@@ -43,7 +43,10 @@ def home():
     shutil.rmtree(folder)
 
 
-REST = ("test_archives.py", "test_handed_in.py", "test_programs.py", "test_submissions.py")
+REST = (
+    *("test_archives.py", "test_classes.py", "test_handed_in.py", "test_programs.py"),
+    "test_submissions.py",
+)
 
 
 @pytest.mark.parametrize(
