@@ -15,8 +15,11 @@ from grader.vgpu.memory import IS_INPUT, READ_ONLY, TRACK, Storage, aligned
 from grader.vgpu.module import Kernel
 
 DEVICE_BYTES = 1 << 30
-SHARED_SLOTS = range(512, 1300)
-"""Slots whose addresses a host process can map, for memory that host and device share."""
+SHARED_SLOTS = (*range(1400, 1790), *range(1300, 511, -1))
+"""Slots whose addresses a host process can map, for memory that host and device share: above those
+of a position-independent program, below its libraries. A module's variables grow from below; with
+libcu++ they are hundreds, so their neighbourhood comes last.
+"""
 
 Kind = Literal["device", "managed", "pinned", "given"]
 

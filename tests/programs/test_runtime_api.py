@@ -302,6 +302,27 @@ int main(int count, char** words) {
 """,
 }
 
+PROGRAMS["many_variables"] = (
+    "".join(f"__device__ int v{k} = {k};\n" for k in range(600))
+    + "__global__ void all(int* out) {\n"
+    + "".join(f"  out[{k}] = v{k}++;\n" for k in range(600))
+    + """}
+int main() {
+  int *pinned, *d;
+  cudaMallocHost(&pinned, 600 * sizeof(int));
+  memset(pinned, 0xff, 600 * sizeof(int));
+  cudaMalloc(&d, 600 * sizeof(int));
+  expect(cudaMemcpyAsync(d, pinned, 600 * sizeof(int), cudaMemcpyHostToDevice) == cudaSuccess);
+  all<<<1, 1>>>(d);
+  expect(cudaMemcpyAsync(pinned, d, 600 * sizeof(int), cudaMemcpyDeviceToHost) == cudaSuccess);
+  cudaDeviceSynchronize();
+  expect(pinned[0] == 0 && pinned[599] == 599);
+  cudaFree(d);
+  cudaFreeHost(pinned);
+  return 0;
+}
+"""
+)
 PROGRAMS["overflowing_host_code"] = """
 int main() {
   std::vector<int> h(70000);
