@@ -134,7 +134,7 @@ class CLaunch(ctypes.Structure):
         ("barriers", _U64), ("instructions", _U64),
         ("l2_tags", _P), ("l2_lines", _U64),
         ("heap_slot", _U64), ("heap_limit", _U64), ("heap", _P), ("nheap", _U64),
-        ("heap_capacity", _U64),
+        ("heap_capacity", _U64), ("heap_next", _U64),
         ("l2_hits", _U64), ("dram_read_sectors", _U64), ("dram_write_sectors", _U64),
         ("stop", _U32), ("total_warps", _U32), ("threads_per_block", _U32), ("started", _U32),
         ("sync", _P), ("nsync", _U64), ("sync_capacity", _U64), ("grid_workspace", _U64),

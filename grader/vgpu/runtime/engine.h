@@ -191,7 +191,7 @@ typedef struct Launch {
   u64 l2_lines;
   u64 heap_slot, heap_limit;
   Buffer *heap;
-  u64 nheap, heap_capacity;
+  u64 nheap, heap_capacity, heap_next;
   u64 l2_hits, dram_read_sectors, dram_write_sectors;
   /* private */
   u32 stop, total_warps, threads_per_block, started;
