@@ -137,12 +137,13 @@ def _lay_out(source: Source, place: Path, system: Path) -> None:
     """Write the submission's headers beside the source and the stand-ins into a folder of theirs.
 
     A name that leads upwards needs no file: the header it means lies where the folder has it. One
-    that no file can have here (too long, below another file) is left for clang to miss.
+    that no file can have here (too long, below another file) is left for clang to miss; the source
+    itself lies there already, with what is added to it.
     """
     stand_ins = host_headers()
     for name, content in source.headers.items():
         parts = Path(name).parts
-        if ".." in parts or Path(name).is_absolute():
+        if ".." in parts or Path(name).is_absolute() or name == source.file_name:
             continue
         folder = system if stand_ins.get(name) == content else place
         with contextlib.suppress(OSError):

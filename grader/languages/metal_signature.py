@@ -296,7 +296,9 @@ def _instances(source: _Text, plain: str, templates: dict[str, KernelText]) -> I
         for name, template in templates.items():
             *spaces, last = name.split("::")
             written = "".join(rf"(?:{re.escape(part)}\s*::\s*)?" for part in spaces)
-            place = re.search(rf"(?<![\w:]){written}(?P<name>{re.escape(last)})\s*<", rest)
+            place = re.search(
+                rf"(?<![\w:])(?:::\s*)?{written}(?P<name>{re.escape(last)})\s*<", rest
+            )
             if place is None:
                 continue
             begin = place.start("name")

@@ -458,7 +458,9 @@ def call_in_32_bit(request, blobs):
     """Attack: the 32-bit system calls have other numbers, which the filter would misread.
     Why it must fail: a call of another architecture ends the process."""
     code = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"  # mov eax, 20 (getpid); int 0x80; ret
-    page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    everything = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+    page = mmap.mmap(-1, 4096, flags=private, prot=everything)
     page.write(code)
     address = ctypes.addressof(ctypes.c_char.from_buffer(page))
     return {"got": [ctypes.CFUNCTYPE(ctypes.c_int)(address)()]}, []

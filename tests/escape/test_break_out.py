@@ -136,7 +136,7 @@ def _children():
 
 def _left_beside(before):
     """Processes that are still there; one that was killed takes a moment to go."""
-    for _ in range(60):
+    for _ in range(200):
         if not (left := _children() - before):
             break
         time.sleep(0.05)

@@ -208,10 +208,12 @@ def test_a_kernel_in_a_namespace_is_named_with_it() -> None:
         "namespace outer { namespace inner {\nkernel void one(device int* a) {}\n"
         "template <typename T> kernel void add(device T* a) {}\n} }\n"
         'template [[host_name("add_int")]] kernel void outer::inner::add<int>(device int*);\n'
+        'template [[host_name("add_f")]] kernel void ::outer::inner::add<float>(device float*);\n'
         "namespace { kernel void hidden(device int* a) {} }\n"
     )
     assert [(k.name, k.expression) for k in found.kernels] == [
         ("outer::inner::one", "outer::inner::one"),
         ("hidden", "hidden"),
         ("add_int", "outer::inner::add<int>"),
+        ("add_f", "outer::inner::add<float>"),
     ]
