@@ -36,6 +36,10 @@ LONGEST_NAME = 1000
 NOT_SHOWN = (
     "What a file with triton.heuristics prints is not shown: it knows the sizes of all cases."
 )
+FAILS_FOR_A_SIZE = (
+    "a heuristic or the kernel it configures does not build for the sizes of some case; what it "
+    "says is not shown, since it knows the sizes of all cases: try it with sizes of your own"
+)
 INTERFERED = "the file's own code interfered with its build"
 _HEURISTICS = re.compile(r"\bheuristics\b")
 
@@ -115,6 +119,9 @@ def build(
         if ended_well:  # a child that was ended by a limit may do better next time
             cache.write(NAME, name, _remember(*answer))
     reply, blobs, log = answer
+    problems = reply.diagnostics
+    if problems and _HEURISTICS.search(text):
+        problems = _of_no_size(text, file_name, contracts)
     diagnostics = tuple(
         Diagnostic(
             file=file_name,
@@ -123,7 +130,7 @@ def build(
             severity="error",
             message=problem.message,
         )
-        for problem in reply.diagnostics
+        for problem in problems
     )
     result = Build(
         language=NAME,
@@ -156,13 +163,22 @@ def build_job(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, An
     return triton_compile.build(request, blobs[0].decode())
 
 
-def _representative(contract: Contract, text: str) -> Contract:
-    """The contract with each call replaced by one that Triton compiles to the same code.
+def _of_no_size(text: str, file_name: str, contracts: tuple[Contract, ...]) -> tuple[_Problem, ...]:
+    """What is wrong with a file whose heuristics know the sizes of all cases.
 
-    So the child learns no size of a case, except where a heuristic is a function of it.
+    Said by a second child, which is told no size; so a message can carry none.
     """
-    if _HEURISTICS.search(text):
-        return contract
+    (reply, _, _), _ = _ask(text, file_name, tuple(map(_without_sizes, contracts)))
+    return reply.diagnostics or (_Problem(message=FAILS_FOR_A_SIZE),)
+
+
+def _representative(contract: Contract, text: str) -> Contract:
+    """The contract as a child may know it: sizes only where a heuristic is a function of them."""
+    return contract if _HEURISTICS.search(text) else _without_sizes(contract)
+
+
+def _without_sizes(contract: Contract) -> Contract:
+    """The contract with each call replaced by one that Triton compiles to the same code."""
     calls = tuple(
         {name: _class_of(value) for name, value in call.items()} for call in contract.calls
     )

@@ -101,6 +101,24 @@ def test_sizes_of_hidden_cases_are_not_printed(tmp_path):
     assert [build.log for build in result.builds] == [language("triton").NOT_SHOWN]
 
 
+def test_sizes_of_hidden_cases_are_not_raised(tmp_path):
+    """Attack: a heuristic raises an error that holds the sizes it was told.
+    Why it must fail: what is wrong is said by a second child, which is told no size."""
+    if reason := language("triton").missing():
+        pytest.skip(f"triton: {reason}")
+    (tmp_path / "vec_add.py").write_text(
+        "import triton\nimport triton.language as tl\n\n\ndef told(args):\n"
+        "    if args['n'] > 16:\n        raise ValueError('told of ' + str(args['n']))\n"
+        "    return 128\n\n\n@triton.heuristics({'BLOCK': told})\n@triton.jit\n"
+        "def vec_add(a, b, c, n, BLOCK: tl.constexpr):\n    pass\n"
+    )
+    result = graded(tmp_path, "triton")
+    assert result.verdict is Verdict.BUILD_FAILED
+    said = [d.message for build in result.builds for d in build.diagnostics]
+    assert said == [language("triton").FAILS_FOR_A_SIZE]
+    assert "told of" not in result.model_dump_json(exclude={"files"})
+
+
 @pytest.mark.parametrize("folder", LANGUAGES)
 def test_the_controls_are_there(folder):
     names = {path.stem for path in (HERE / folder).iterdir()}
