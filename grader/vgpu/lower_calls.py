@@ -83,7 +83,7 @@ def _param_variable(lo: Lowering, name: str) -> Variable:
         if v.name == name:
             return v
     local = f.variables.get(name)
-    if local is None:
+    if local is None or local.space != "param":
         raise Unsupported(f"unknown parameter {name}")
     return local
 

@@ -56,6 +56,7 @@ def test_much_mutated_ptx_ends_cleanly() -> None:
         ("st.param.b32 [x], %r2;", "st.param.v2.b32 [x], {%r2, %r2};"),
         (".param .b32 x;", ".param .b32 x[1000];"),
         (".param .b32 y;", ".param .b32 y[1000];"),
+        (".param .b32 y;", ".local .b32 y;"),
         ("ld.global.f32 %f1, [%rd6];", "ld.global.v2.f32 {%f1, %f1, %f1}, [%rd6];"),
         ("st.global.f32 [%rd9], %f6;", f"st.global.v2.f32 [%rd9], {{{', '.join(['%f6'] * 100)}}};"),
         ("ld.global.f32 %f1, [%rd6];", "cp.async.ca.shared.global [%r9], [%rd6], 400;"),

@@ -44,7 +44,7 @@ static inline enum Trouble outside(u64 offset, u64 a, u32 size, u64 extent) {
 static enum Trouble resolve(Warp *w, u64 a, u32 size, u32 lane, int write, Place *P) {
   Launch *L = w->launch;
   u64 slot = a >> SLOT_BITS;
-  P->written = 0, P->shadow = 0, P->flags = 0, P->local = 0;
+  P->p = 0, P->written = 0, P->shadow = 0, P->flags = 0, P->local = 0;
   if (slot >= FIRST_VARIABLE_SLOT) {
     Buffer *b = slot < L->nslots ? L->slots[slot] : 0;
     P->space = GLOBAL;

@@ -25,7 +25,8 @@ void rt_cp_async(Warp *w, u32 mask, u32 site) {
     u8 value[16] = {0};
     if (n) {
       t = resolve(w, from[l], n, l, 0, &G);
-      if (t == UNALIGNED) t = from[l] % (size < 16 ? size : 16) ? UNALIGNED : FINE;
+      /* The whole copy is aligned, not the part of it that is read. */
+      if (t == UNALIGNED && from[l] % size == 0) t = G.p ? FINE : OUTSIDE;
       if (t) {
         trouble(w, t, 0, site, l, READ, &G, from[l], n);
         for (u32 k = 0; k < size; k += 4) memcpy(value + k, &(u32){POISON}, 4);

@@ -293,6 +293,19 @@ red.global.add.noftz.f16x2 [%q], %r;"""
     np.testing.assert_array_equal(out.view(np.float16), halves + halves)
 
 
+@pytest.mark.parametrize("taken", [3, 5, 6, 7])
+def test_cp_async_of_a_part_that_ends_behind_the_buffer(taken):
+    """The part of a copy that is read has no alignment of its own, but it has bounds."""
+    body = f"""mov.u32 %r, tile;
+cp.async.ca.shared.global [%r], [%p0], 8, {taken}; cp.async.wait_all;"""
+    text = thread_kernel(body, 1, ".shared .align 16 .b8 tile[16];")
+    for extent, kinds in ((taken, []), (taken - 1, ["out_of_bounds"])):
+        memory = Memory()
+        source = memory.allocate(np.zeros(extent, np.uint8), name="source", access="in")
+        done = launch(compiled(text), 1, 1, [source], memory=memory)
+        assert [fault.kind for fault in done.faults] == kinds
+
+
 def test_cp_async_sizes():
     """4, 8 and 16 bytes; the part of a destination beyond the source's size becomes zero."""
     for size, taken in ((4, 4), (8, 8), (16, 16), (16, 4), (8, 0)):
