@@ -135,12 +135,23 @@ def _children():
 
 
 def _left_beside(before):
-    """Processes that are still there; one that was killed takes a moment to go."""
+    """Processes that still run; one that was killed takes a moment to go.
+
+    One that has ended, whose new parent has yet to ask for its status, runs no more.
+    """
     for _ in range(200):
-        if not (left := _children() - before):
+        if not (left := {pid for pid in _children() - before if _runs(pid)}):
             break
         time.sleep(0.05)
     return left
+
+
+def _runs(pid):
+    """Whether a process is there and has not ended (state Z or X in its stat)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def _escaped():
