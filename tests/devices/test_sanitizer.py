@@ -25,7 +25,7 @@ MEMCHECK = """\
 =========     Address 0x7f1ac0e00fa4 is out of bounds
 =========
 ========= Invalid __shared__ read of size 8 bytes
-=========     at 0x578 in /home/me/work/kernel.cu:20:tile(float *)
+=========     at 0x578 in /home/me/exercise/kernel.cu:20:tile(float *)
 =========     by thread (0,1,0) in block (0,0,2)
 =========     Address 0x405 is misaligned
 =========
