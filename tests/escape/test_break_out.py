@@ -1,4 +1,4 @@
-"""Every attack of break_out.py, from a fresh child and a forked one, with and without bubblewrap.
+"""Every attack of attacks_on_*.py, in fresh children and forked ones, with and without bubblewrap.
 
 The assertion is always the same: it got nothing, the canary is untouched, no process and no file
 is left, and the sandbox still works.
@@ -12,14 +12,25 @@ import tempfile
 import time
 from pathlib import Path
 
-import break_out
+import attacks_on_files
+import attacks_on_limits
+import attacks_on_others
+import attacks_on_the_kernel
 import jobs
+import loot
 import pytest
 
 from grader.sandbox import Limits, Warm, bubblewrap, call, calls, run
 from grader.sandbox.layers import available, missing
 
-READ = [Path(break_out.__file__), Path(jobs.__file__)]
+MODULES = (attacks_on_files, attacks_on_limits, attacks_on_others, attacks_on_the_kernel)
+READ = [Path(module.__file__) for module in (*MODULES, loot, jobs)]
+ATTACKS = {
+    name: value
+    for module in MODULES
+    for name, value in vars(module).items()
+    if callable(value) and value.__module__ == module.__name__ and not name.startswith("_")
+}
 SANDBOXES = ["fresh", "fresh in bubblewrap", "warm", "warm in bubblewrap"]
 
 pytestmark = pytest.mark.skipif(
@@ -69,6 +80,11 @@ ENDED = {
 }
 
 
+def job(name):
+    """The attack `name` as a job of the sandbox."""
+    return f"{ATTACKS[name].__module__}:{name}"
+
+
 class Attack:
     """Runs attacks in one kind of sandbox."""
 
@@ -79,7 +95,7 @@ class Attack:
     def __call__(self, name, **limits):
         limits = Limits(**{"wall_seconds": 30, "memory_bytes": 1 << 30, **limits})
         request = {"canary": str(self.canary), "parent": os.getpid()}
-        return call(f"break_out:{name}", request, limits=limits, read=READ, warm=self.warm)
+        return call(job(name), request, limits=limits, read=READ, warm=self.warm)
 
 
 @pytest.fixture(scope="module", params=SANDBOXES)
@@ -208,21 +224,16 @@ def test_attacks_get_through_where_no_layer_is_on(name, monkeypatch, tmp_path):
     canary = tmp_path / "canary"
     canary.write_bytes(b"expected output")
     request = {"canary": str(canary), "parent": os.getpid()}
-    reply = call(f"break_out:{name}", request, read=READ)
+    reply = call(job(name), request, read=READ)
     assert reply.header["got"]
 
 
 def test_every_attack_is_tried():
-    attacks = {
-        name
-        for name, value in vars(break_out).items()
-        if callable(value) and value.__module__ == "break_out" and not name.startswith("_")
-    } - {"Loot"}
     single = {"babble_on_the_channel", "call_in_32_bit", "call_as_x32", "run_what_it_wrote"}
     single.add("give_children_away")
-    assert attacks == {*HELD, *ENDED, *single}
-    for name in attacks:
-        text = getattr(break_out, name).__doc__
+    assert set(ATTACKS) == {*HELD, *ENDED, *single}
+    for attack in ATTACKS.values():
+        text = attack.__doc__
         assert "Attack:" in text
         assert "Why it must fail:" in text
 
