@@ -319,6 +319,8 @@ def _build(diagnostics: tuple[Diagnostic, ...]) -> str:
         return "Read the compiler's log in the report."
     first = errors[0]
     where = f" ({first.file}:{first.line})" if first.line else ""
+    if first.message.startswith('expected a ";"') and (first.line or 0) > 1:
+        return f"Look at the line above as well{where}: its ; is what is missing most often."
     if len(errors) == 1:
         return f"Mend the error{where} and submit again."
     return f"Mend the first error{where}; later ones often follow from it."

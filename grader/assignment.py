@@ -19,6 +19,7 @@ from grader import assignment_schema, toml_lines
 from grader.assignment_rules import Problem, contradictions
 from grader.assignment_schema import Assignment, Case, Language, Section
 from grader.errors import AssignmentError, UsageError
+from grader.submission import SUFFIXES
 
 __all__ = ["Assignment", "Case", "Language", "available", "folders", "load", "read"]
 
@@ -59,15 +60,27 @@ def available(start: Path | None = None) -> dict[str, Path]:
 def load(name: str, start: Path | None = None) -> Assignment:
     """The assignment `name`, or the one in the folder `name` when it is a path.
 
-    Raises UsageError when there is none, with the nearest names; AssignmentError when its file
-    cannot be used.
+    A path may also lead to a student's own folder of that assignment: shells complete names to
+    `assignment1/`. Raises UsageError when there is none, with the nearest names; AssignmentError
+    when its file cannot be used.
     """
+    known = available(start)
     if os.sep in name or name in (".", ".."):
         folder = Path(name)
-        if not (folder / "assignment.toml").is_file():
-            raise UsageError(f"no assignment.toml in {folder}", "Name a folder that has one.")
-        return read(folder / "assignment.toml")
-    known = available(start)
+        if (folder / "assignment.toml").is_file():
+            return read(folder / "assignment.toml")
+        if folder.is_dir() and folder.resolve().name in known:
+            name = folder.resolve().name
+        elif not folder.is_file():
+            raise UsageError(
+                f"no assignment.toml in {folder}",
+                "Name an assignment, or a folder that has one.",
+            )
+    if name not in known and Path(name).suffix in SUFFIXES.values():
+        raise UsageError(
+            f"expected an assignment's name, found the file {name}",
+            f"The name comes first, the file after it: grade submit ASSIGNMENT {name}",
+        )
     if name in known:
         return read(known[name] / "assignment.toml")
     close = difflib.get_close_matches(name, known, n=2, cutoff=0.5)

@@ -128,12 +128,16 @@ def submit(
 def place(name: str, path: Path | None) -> Path:
     """Where the submission is: the path given, else a folder called like the assignment, else here.
 
-    An assignment named by its folder is not itself the submission.
+    An assignment named by its folder is not itself the submission; a student's folder that names
+    its assignment is.
     """
     if path is not None:
         return path
-    default = Path(Path(name).name)
-    same = default.resolve() == Path(name).resolve() and (default / "assignment.toml").exists()
+    named = Path(name)
+    if named.is_dir() and not (named / "assignment.toml").exists():
+        return named
+    default = Path(named.name)
+    same = default.resolve() == named.resolve()
     return default if default.is_dir() and not same else Path()
 
 

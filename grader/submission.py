@@ -77,7 +77,7 @@ def read(
         chosen = {_language_of(file, assignment, language): folder / file}
     else:
         chosen = _choose(folder, assignment, language, mentions)
-    sources = _read_all(folder, chosen, mentions)
+    sources = _read_all(folder, chosen, assignment, mentions)
     headers = _read_headers(folder, sources, mentions)
     notes = _read_notes(folder, assignment, mentions)
     return Submission(
@@ -186,9 +186,14 @@ def _where_it_may_be(folder: Path, assignment: Assignment, language: Language | 
 
 
 def _read_all(
-    folder: Path, chosen: Mapping[Language, Path], mentions: list[str]
+    folder: Path, chosen: Mapping[Language, Path], assignment: Assignment, mentions: list[str]
 ) -> tuple[SourceFile, ...]:
-    """Read the chosen files; one that cannot be graded is mentioned if another one can."""
+    """Read the chosen files; one that cannot be graded is mentioned if another one can.
+
+    A starter that nobody wrote in counts only where there is nothing else: it builds, so it would
+    earn more than a file that does not build yet, and the report would be about a language the
+    student never chose.
+    """
     sources: list[SourceFile] = []
     refused: list[RefusedError] = []
     for language, path in chosen.items():
@@ -196,10 +201,28 @@ def _read_all(
             sources.append(_read_file(folder, path, language))
         except RefusedError as error:
             refused.append(error)
-    if not sources:
+    written = [source for source in sources if not _is_starter(source, assignment)]
+    if refused and not written:
         raise refused[0]
     mentions += [f"not graded: {error.message}" for error in refused]
-    return tuple(sources)
+    untouched = [source.name for source in sources if source not in written]
+    if untouched:
+        one = len(untouched) == 1
+        mentions.append(
+            " and ".join(untouched)
+            + (f" {'was' if one else 'were'} not graded:" if written else "")
+            + f" still as the starter {'has it' if one else 'has them'}"
+        )
+    return tuple(written or sources)
+
+
+def _is_starter(source: SourceFile, assignment: Assignment) -> bool:
+    """Whether a file is the starter, whatever an editor or git did to its white space."""
+    language: Language = source.language  # type: ignore[assignment]  # a kernel has one
+    starter = assignment.starter(language)
+    if starter is None:
+        return False
+    return (source.text or "").split() == starter.read_text(encoding="utf-8").split()
 
 
 def _read_headers(

@@ -173,3 +173,13 @@ def test_a_build_that_failed_names_its_first_error() -> None:
     assert advice.of_build(errors, "nvrtc") == "k.cu:4: error 4 (and 2 more errors)"
     assert advice.of_build(errors[:1], "nvrtc") == "k.cu:4: error 4"
     assert advice.of_build((), "nvrtc") == "nvrtc: no error was named"
+
+
+def test_a_missing_semicolon_is_looked_for_on_the_line_above() -> None:
+    def said(message: str, line: int = 3) -> str:
+        error = Diagnostic(file="k.cu", line=line, severity="error", message=message)
+        return advice.next_step(Verdict.BUILD_FAILED, (), (error,)) or ""
+
+    assert "the line above" in said('expected a ";"')
+    assert "the line above" not in said('expected a ";"', line=1)
+    assert "the line above" not in said('identifier "foo" is undefined')

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader import assignment
+from grader import assignment, grade
 from grader.errors import AssignmentError, UsageError
 
 SHIPPED = Path(__file__).resolve().parents[2] / "assignments"
@@ -163,3 +163,20 @@ def test_where_assignments_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert assignment.load("assignment3", start=start).folder == named
     with pytest.raises(UsageError, match=r"no assignment.toml"):
         assignment.load(str(tmp_path / "nowhere"))
+
+
+def test_a_students_folder_names_its_assignment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (own := tmp_path / "assignment3").mkdir()
+    (own / "kernel.cu").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert assignment.load("assignment3/").name == "assignment3"  # as a shell completes it
+    assert grade.place("assignment3/", None) == Path("assignment3")
+    monkeypatch.chdir(own)
+    assert assignment.load(".").name == "assignment3" and grade.place(".", None) == Path()
+    monkeypatch.chdir("/")
+    assert grade.place(str(own), None) == own
+    for file in ("kernel.cu", str(own / "kernel.cu")):
+        with pytest.raises(UsageError, match=r"expected an assignment's name, found the file"):
+            assignment.load(file)

@@ -159,6 +159,27 @@ def test_a_bad_file_of_one_language_does_not_stop_another(
     assert any("notes were not read" in mention for mention in found.mentions)
 
 
+def test_a_starter_nobody_wrote_in_counts_only_alone(tmp_path: Path, course: Assignment) -> None:
+    starters = {language: course.starter(language) for language in course.languages}
+    for path in starters.values():
+        assert path is not None
+        # What git does to line ends on Windows changes nothing.
+        (tmp_path / path.name).write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    found = submission.read(tmp_path, course)
+    assert len(found.sources) == 3 and "still as the starter has them" in found.mentions[0]
+
+    (tmp_path / "kernel.metal").write_text("kernel void vec_add( {}\n")
+    found = submission.read(tmp_path, course)
+    assert [source.name for source in found.sources] == ["kernel.metal"]
+    assert found.mentions == (
+        "kernel.cu and kernel.py were not graded: still as the starter has them",
+    )
+    assert submission.read(tmp_path, course, file="kernel.py").sources[0].language == "triton"
+
+    (tmp_path / "kernel.metal").write_text("\n")
+    assert "kernel.metal is empty" in refused(tmp_path, course)
+
+
 def test_a_language_can_be_chosen(tmp_path: Path, course: Assignment) -> None:
     (tmp_path / "kernel.cu").write_text(KERNEL)
     assert ".metal file (metal)" in refused(tmp_path, course, language="metal")
