@@ -10,6 +10,7 @@ import functools
 import shutil
 import subprocess
 
+from grader.sandbox import orphans
 from grader.sandbox.confine import Confinement
 from grader.sandbox.paths import interpreter_file, toolkit
 
@@ -23,12 +24,26 @@ def missing() -> str | None:
     if program is None:
         return "bwrap is not installed"
     words = [*_prefix(program, toolkit(), ()), interpreter_file(), "-I", "-S", "-c", ""]
+    orphans.adopt()
     try:
-        done = subprocess.run(words, capture_output=True, timeout=PROBE_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
+        # bwrap ends before the processes that it made, so the probe too has a group of its own.
+        probe = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
         return f"bwrap: {error}"
-    if done.returncode:
-        return done.stderr.decode(errors="replace").strip()[:200] or "its probe failed"
+    try:
+        _, said = probe.communicate(timeout=PROBE_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        return f"bwrap: {error}"
+    finally:
+        orphans.stop(probe)
+    if probe.returncode:
+        return said.decode(errors="replace").strip()[:200] or "its probe failed"
     return None
 
 

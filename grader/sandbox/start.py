@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.sandbox import bubblewrap, seatbelt
+from grader.sandbox import bubblewrap, orphans, seatbelt
 from grader.sandbox.confine import Confinement
 from grader.sandbox.paths import import_path, interpreter_file
 from grader.sandbox.records import Exit
@@ -96,6 +95,7 @@ class Started:
                 return None
             code = os.waitstatus_to_exitcode(status)
             self.process.returncode = code  # Popen must not wait for it again
+            orphans.end(pid)
             if self.wrapped and code > SHELL_SIGNAL:
                 code = SHELL_SIGNAL - code  # bwrap tells of a signal as a shell does
             self.result = Ended(code, use.ru_utime + use.ru_stime)
@@ -103,8 +103,7 @@ class Started:
 
     def kill(self) -> None:
         if self.result is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+            orphans.kill(self.process.pid)
 
 
 def spawn(
@@ -121,6 +120,7 @@ def spawn(
         argv = bubblewrap.wrapped(argv, confinement)
     if "seatbelt" in confinement.layers:
         argv = seatbelt.wrapped(argv, confinement)
+    orphans.adopt()
     return subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,

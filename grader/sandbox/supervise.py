@@ -3,7 +3,7 @@
 One loop moves the request out and the reply and the output in, and looks at the child's memory,
 disk and number of processes between; a process that wants to make another waits meanwhile. The
 child is the leader of its own process group; whatever is left of the group is killed before
-`watch` returns.
+`watch` returns, and waited for, orphans too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from grader.sandbox.records import Cause, Exit, Frame, Limits
 
 TICK_SECONDS = 0.01
 DISK_TICKS = 10  # the directory is measured every tenth tick
-DRAIN_SECONDS = 2.0
+DRAIN_SECONDS = 10.0  # for one that was killed; a busy machine takes its time
 CPU_GRACE_SECONDS = 1.5
 PIPE_BYTES = 1 << 20
 MOST_FORKS = 300  # in all: each one that is asked about costs the parent a look through /proc

@@ -8,7 +8,6 @@ from its own pipe and confines itself before it reads what a student wrote.
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import socket
 import struct
@@ -22,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from grader.sandbox import orphans
 from grader.sandbox.confine import Confinement
 from grader.sandbox.layers import available
 from grader.sandbox.paths import WRITABLE_DEVICES, toolkit
@@ -178,8 +178,7 @@ class Warm:
         except TimeoutError:
             answer = b""
         if answer != READY:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            orphans.stop(process)
             ours.close()
             raise WarmUnavailable(answer.decode(errors="replace") or "it did not start")
         ours.settimeout(None)
@@ -191,7 +190,5 @@ class Warm:
             self._control.close()
             self._control = None
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+            orphans.stop(self._process)
             self._process = None

@@ -3,7 +3,8 @@
 One loop over three kinds of news: the parent wants a child (a byte with four descriptors: request,
 reply, output, status), a child ended (SIGCHLD), the parent wants a child ended (any byte on its
 status socket, or its end). A child is reaped only after its whole group was killed, and only here,
-so a pid that is killed is always the child's.
+so a pid that is killed is always the child's. What
+the child made itself becomes this process's, and is waited for before the parent hears of the end.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import socket
 import struct
 import sys
 
+from grader.sandbox import orphans
 from grader.sandbox.child import main
 
 READY = b"ready"
@@ -30,6 +32,7 @@ def launch() -> None:
 
     `module:function:argument` also calls the function with that text.
     """
+    orphans.adopt()
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     try:
@@ -80,6 +83,7 @@ def _serve(control: socket.socket) -> None:
             status = children.pop(pid)
             _kill(pid)
             _, code, use = os.wait4(pid, 0)
+            orphans.end(pid)
             with contextlib.suppress(OSError):
                 cpu_seconds = use.ru_utime + use.ru_stime
                 status.send(ENDED.pack(os.waitstatus_to_exitcode(code), cpu_seconds))

@@ -81,6 +81,21 @@ def burn_in_children(request, blobs):
         os.waitpid(pid, 0)
 
 
+def burn_in_orphans(request, blobs):
+    """Attack: use CPU time in processes whose parent ended before them, so it stands in no sum.
+    Why it must fail: whoever takes them in is in the group, or keeps them to be counted."""
+    while True:
+        pid = os.fork()
+        if pid == 0:
+            if os.fork() == 0:
+                end = time.process_time() + 0.1
+                while time.process_time() < end:
+                    pass
+            os._exit(0)
+        os.waitpid(pid, 0)
+        time.sleep(0.05)
+
+
 def ask_for_ever(request, blobs):
     """Attack: keep the parent busy with questions: processes that end as soon as they are there.
     Why it must fail: how many may be made in all is bounded too."""
