@@ -42,6 +42,9 @@ class ProgramRun(Record):
     stdout: str = ""
     stderr: str = ""
     builds: tuple[Build, ...] = ()
+    program_seconds: float = Field(
+        default=0.0, description="of `seconds`, from the program's start to its end, kernels too"
+    )
     seconds: float = 0.0
 
     @property
@@ -103,6 +106,7 @@ def run(
                 "kernel_ns": answer.kernel_ns,
                 "stdout": outcome.stdout,
                 "stderr": outcome.stderr,
+                "program_seconds": round(answer.host_seconds, 3),
             }
         )
     return found.model_copy(update={"seconds": round(time.perf_counter() - started, 3)})

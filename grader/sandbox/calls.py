@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from grader.sandbox.paths import WRITABLE_DEVICES, toolkit
 from grader.sandbox.records import Exit, Limits, Reply
 from grader.sandbox.start import converse, environment, scratch_directory
 from grader.sandbox.supervise import Heard
-from grader.sandbox.warm import Warm
+from grader.sandbox.warm import Warm, WarmUnavailable
 
 WRAPPERS = ("bubblewrap", "seatbelt")
 DEFAULT_LIMITS = Limits()
@@ -44,8 +45,8 @@ def call(
     wherever that process can serve the call. `devices` are the nodes of a GPU that it needs; such a
     child is always a fresh process, which no driver has been loaded into.
     """
-    if warm is None and not devices and _standing and _standing[-1].serves(read, write):
-        warm = _standing[-1]
+    if warm is None and not devices:
+        warm = _warm_for(read, write)
     with scratch_directory(warm.folder if warm else None) as scratch:
         confinement = _confinement(limits, scratch, read, write, starting=limits.processes > 0)
         confinement = replace(confinement, devices=tuple(str(Path(p).resolve()) for p in devices))
@@ -58,21 +59,35 @@ def call(
     return _reply(exit_, heard)
 
 
-_standing: list[Warm] = []
+_standing: list[Future[Warm]] = []
+
+
+def _warm_for(read: Paths, write: Paths) -> Warm | None:
+    """The warm process of the block that this call stands in, where it can serve the call."""
+    if not _standing:
+        return None
+    try:
+        warm = _standing[-1].result()  # one that is on its way is ready before a fresh one would be
+    except WarmUnavailable:
+        return None
+    return warm if warm.serves(read, write) else None
 
 
 @contextlib.contextmanager
-def warmed(preload: Sequence[str], *, read: Paths = ()) -> Iterator[Warm]:
+def warmed(preload: Sequence[str], *, read: Paths = ()) -> Iterator[None]:
     """Until the end of the block, every `call` of this process is forked from one warm process.
 
-    `preload` are modules to import once, `read` what calls may need to read besides the toolkit.
+    It starts beside whatever the block does first; where it cannot start, each child starts by
+    itself. `preload` are modules to import once, `read` what calls may need to read besides the
+    toolkit.
     """
-    with Warm(preload, read=read) as process:
-        _standing.append(process)
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(1) as beside:
+        started = beside.submit(lambda: stack.enter_context(Warm(preload, read=read)))
+        _standing.append(started)
         try:
-            yield process
+            yield
         finally:
-            _standing.remove(process)
+            _standing.remove(started)
 
 
 def run(

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -98,6 +99,25 @@ def test_warmed_serves_every_call_of_the_block(tmp_path):
         reply = call("jobs:reads", {"path": str(outside)}, read=[*READ, outside])
         assert reply.header == {"text": "text"}
     assert not call("jobs:loaded", {"modules": ["json.tool"]}, read=READ).header["json.tool"]
+
+
+def test_calls_are_served_where_the_warm_process_cannot_start():
+    with warmed(["no_such_module"], read=READ):
+        assert call("jobs:loaded", {"modules": ["json.tool"]}, read=READ).header
+
+
+def test_a_call_waits_for_the_warm_process(monkeypatch):
+    late = threading.Event()
+    start = Warm.__enter__
+
+    def slowly(self):
+        late.wait(10)
+        return start(self)
+
+    monkeypatch.setattr(Warm, "__enter__", slowly)
+    with warmed(["json.tool"], read=READ):
+        threading.Timer(0.2, late.set).start()
+        assert call("jobs:loaded", {"modules": ["json.tool"]}, read=READ).header["json.tool"]
 
 
 def test_what_a_wrapped_process_serves(warm, tmp_path):
