@@ -117,9 +117,9 @@ def test_contents_that_are_no_source(
 def test_a_huge_file_is_not_read(tmp_path: Path, course: Assignment) -> None:
     with (tmp_path / "kernel.cu").open("wb") as file:
         file.truncate(50 << 30)  # sparse: reading it would take the machine's memory
-    start = time.monotonic()
+    start = time.process_time()
     assert "53,687,091,200 bytes" in refused(tmp_path, course)
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1  # of this process alone: others may keep it waiting
 
 
 def test_links(tmp_path: Path, course: Assignment) -> None:

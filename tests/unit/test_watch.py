@@ -21,13 +21,13 @@ def test_a_save_starts_one_round(tmp_path: Path) -> None:
     file.write_text("one")
 
     def save() -> None:
-        time.sleep(0.2)
+        time.sleep(1)
         for text in ("two", "two and", "two and a half"):  # an editor that writes in pieces
             file.write_text(text)
 
     writer = threading.Thread(target=save)
     writer.start()
-    rounds = [file.read_text() for _ in itertools.islice(watch.saves(tmp_path, 0.05), 2)]
+    rounds = [file.read_text() for _ in itertools.islice(watch.saves(tmp_path, 0.5), 2)]
     writer.join()
     assert rounds == ["one", "two and a half"]
 

@@ -279,7 +279,7 @@ def test_the_largest_note_that_is_read_is_checked_in_seconds() -> None:
     fact = "lines = 3\nquote = 'if (idx < N) { // padding padding padding'\n"
     facts = "".join(f"[kernel.{name}]\n{fact}" for name in form.FACTS)
     text = f'[[kernel]]\nframework = "torch"\nbackend = "cuda"\n{files}{facts}' * 16
-    started = time.perf_counter()
+    started = time.process_time()
     found = notes.check_text(text, "notes.toml", use=Sources(packages=False))
     assert len(found.entries) == 16
-    assert time.perf_counter() - started < 6
+    assert time.process_time() - started < 6
