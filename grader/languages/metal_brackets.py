@@ -60,6 +60,15 @@ def scope(bare: str, offset: int) -> int:
     return enclosing[bisect_left(places, offset)]
 
 
+def outside(bare: str, offset: int) -> bool:
+    """Whether `offset` is in no braces but a namespace's."""
+    while (brace := scope(bare, offset)) >= 0:
+        if not re.search(r"\bnamespace(?:\s+[\w:]+)?\s*$", bare[max(0, brace - 200) : brace]):
+            return False
+        offset = brace
+    return True
+
+
 @functools.lru_cache(maxsize=8)
 def _braces(bare: str) -> tuple[list[int], list[int]]:
     """The braces, and which one encloses the text up to each of them and behind the last."""
@@ -128,7 +137,7 @@ def operand_end(bare: str, offset: int, cast: re.Pattern[str]) -> int | None:
         if member is not None:
             end = member.end()
         elif bare[ahead : ahead + 1] in ("(", "["):
-            close = _closing(bare, ahead)
+            close = closing(bare, ahead)
             if close is None:
                 return None
             end = close
@@ -145,7 +154,7 @@ def _blanks(bare: str, offset: int) -> int:
     return offset
 
 
-def _closing(bare: str, offset: int) -> int | None:
+def closing(bare: str, offset: int) -> int | None:
     """The end of the bracket that opens at `offset`, whichever it is."""
     depth = 0
     for i in range(offset, len(bare)):

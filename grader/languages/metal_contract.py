@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grader.languages import Contract
+from grader.languages.metal_positions import POSITIONS
 from grader.languages.metal_signature import (
-    POSITIONS,
     ArgumentText,
     KernelText,
     Reading,

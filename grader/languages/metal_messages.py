@@ -57,6 +57,9 @@ _REFERENCE_LOST = re.compile(
 )
 _NOT_VIABLE = re.compile(r"candidate function not viable: (.*)")
 _BUILTIN = re.compile(r"use of undeclared identifier '__(?!grade_)\w+'")
+_OF_ENTRY = re.compile(
+    r"__grade_entry_|^template argument for template type parameter must be a type$"
+)
 _OBJECT = re.compile(r"object parameter|initialize return object of type '[^'*&]*'")
 
 
@@ -80,6 +83,9 @@ def diagnostics(log: str, file_name: str, edits: Mapping[str, Edits]) -> tuple[D
             found.append(_diagnostic(message, place, file_name, edits))
         elif message.kind == "error":
             unplaced.append(_diagnostic(message, place, file_name, edits))
+    # What is said of our entry follows from an error of the kernel that it calls.
+    others = [d for d in found if not _OF_ENTRY.search(d.message)]
+    found = others if any(d.severity == "error" for d in others) else found
     if not any(diagnostic.severity == "error" for diagnostic in found):
         found += unplaced  # otherwise they follow from an error that has a place
     return tuple(dict.fromkeys(found))

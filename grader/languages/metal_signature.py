@@ -13,34 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from grader.languages.metal_positions import POSITIONS
 from grader.languages.metal_source import blank, blank_attributes, blank_comments
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
-
-# Positions and sizes (MSL specification 5.2.3.6): attribute, and how many components it may have.
-POSITIONS: dict[str, int] = {
-    "thread_position_in_grid": 3,
-    "thread_position_in_threadgroup": 3,
-    "threadgroup_position_in_grid": 3,
-    "threads_per_grid": 3,
-    "threads_per_threadgroup": 3,
-    "threadgroups_per_grid": 3,
-    "dispatch_threads_per_threadgroup": 3,
-    "grid_origin": 3,
-    "grid_size": 3,
-    "thread_index_in_threadgroup": 1,
-    "thread_index_in_simdgroup": 1,
-    "thread_index_in_quadgroup": 1,
-    "simdgroup_index_in_threadgroup": 1,
-    "quadgroup_index_in_threadgroup": 1,
-    "simdgroups_per_threadgroup": 1,
-    "dispatch_simdgroups_per_threadgroup": 1,
-    "quadgroups_per_threadgroup": 1,
-    "dispatch_quadgroups_per_threadgroup": 1,
-    "threads_per_simdgroup": 1,
-    "thread_execution_width": 1,
-}
 
 _WORDS = re.compile(r"\b(device|constant|threadgroup|thread|kernel|vertex|fragment)\b")
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"')
@@ -223,9 +200,12 @@ def _globals(root: Node, text: bytes, source: _Text) -> Iterator[tuple[str, int,
         if node.type != "declaration" or _function_declarator(node) is not None:
             continue
         kind = node.child_by_field_name("type")
-        head = blank_attributes(text[start : node.end_byte].decode())
+        written = text[start : node.end_byte].decode()
+        head = blank_attributes(written)
         words = set(re.findall(r"\w+", head[: kind.end_byte - start] if kind else head))
         if kind is None or words & {"constant", "constexpr", "extern", "sampler"}:
+            continue
+        if POSITIONS.keys() & _attributes(written).keys():
             continue
         name = text[kind.start_byte : kind.end_byte].decode()
         if words & {"device", "threadgroup", "thread"} or _BUILT_IN.fullmatch(name):

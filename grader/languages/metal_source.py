@@ -12,7 +12,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.languages.metal_brackets import declaration_end, scope
+from grader.languages.metal_brackets import declaration_end, outside, scope
+from grader.languages.metal_operators import operator_edits
+from grader.languages.metal_positions import position_edits
 from grader.languages.metal_values import value_edits
 
 _SKIPPED = re.compile(
@@ -118,11 +120,25 @@ def unsupported(text: str) -> Construct | None:
         index = int((match.lastgroup or "k0")[1:])
         found.append((match.start(), _UNSUPPORTED[index][0], match[0].rstrip("<")))
     if match := _UNSUPPORTED_ATTRIBUTE.search(plain):
-        found.append((match.start(), "this kind of function or argument", f"[[{match['name']}]]"))
+        found.append((match.start(), "functions or arguments of that kind", f"[[{match['name']}]]"))
+    if match := next(_bound_outside(plain), None):
+        family = "buffers bound to variables outside of functions: make it a kernel's argument"
+        found.append((match.start("name"), family, match["name"]))
     if not found:
         return None
     offset, family, word = min(found)
     return Construct(family, word, line_of(plain, offset))
+
+
+def _bound_outside(plain: str) -> Iterator[re.Match[str]]:
+    """`constant float* constant table [[buffer(3)]];` outside of functions."""
+    pattern = re.compile(
+        r"(?<![(,])(?<![(,]\s)\b(?:constant|device)\b[^;{}()\[\]=]*\b(?P<name>\w+)\s*"
+        r"\[\[\s*buffer\s*\([^()]*\)\s*\]\]\s*;"
+    )
+    for match in pattern.finditer(plain):
+        if outside(plain, match.start()):
+            yield match
 
 
 def rewrite(text: str, constants: Mapping[str, int]) -> Edited:
@@ -143,7 +159,11 @@ def rewrite(text: str, constants: Mapping[str, int]) -> Edited:
         characters[start:end] = f"= {spelled}".ljust(end - start)
     for start, end, name in _defined_tests(plain):
         characters[start:end] = ("(true)" if name in constants else "(false)").ljust(end - start)
-    for start, stop, spelled in value_edits(bare):
+    for start, stop, spelled in (
+        *position_edits(plain),
+        *operator_edits(bare),
+        *value_edits(bare),
+    ):
         characters[start:stop] = _spaces(text[start:stop])
         for offset in [o for o in inserted if start < o < stop]:
             del inserted[offset]

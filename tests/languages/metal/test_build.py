@@ -243,3 +243,48 @@ def test_a_kernel_in_a_header_keeps_its_lines() -> None:
             "uninitialised", "part", "deep/sums.h", 6,
         )  # fmt: skip
         assert (second.kind, second.file, second.line) == ("uninitialised", "deep/sums.h", 7)
+
+
+POSITION_OUTSIDE = """#include <metal_stdlib>
+using namespace metal;
+uint3 place [[thread_position_in_grid]];
+ushort2 size [[threads_per_threadgroup]];
+namespace inner {
+uint lane [[thread_index_in_simdgroup]];
+uint twice() { return 2 * place.x; }
+kernel void k(device uint* o) { o[place.x] = twice() + 100 * size.x + 1000 * lane; }
+}
+kernel void own(device uint* o, uint place [[thread_position_in_threadgroup]]) { o[place] = place; }
+"""
+
+
+def test_a_position_may_be_a_variable_outside_of_functions() -> None:
+    for variant in accepted(POSITION_OUTSIDE).variants:
+        for name, expected in (("inner::k", [400, 1402, 2404, 3406]), ("own", [0, 1, 2, 3])):
+            out = np.zeros(4, np.uint32)
+            kernel = vgpu.Module.from_ptx(variant.ptx).kernel(variant.entries[name])
+            assert vgpu.launch(kernel, 1, 4, [out]).faults == ()
+            assert out.tolist() == expected
+
+
+def test_a_buffer_bound_outside_of_functions_is_not_gradable() -> None:
+    text = (
+        "constant float* constant t [[buffer(3)]];\nkernel void k(device float* o) { o[0] = t[0]; }"
+    )
+    with pytest.raises(
+        NotGradableError, match=r"^kernel\.metal:1: t is not supported: .*argument$"
+    ):
+        compiled(text)
+
+
+def test_what_follows_from_a_wrong_argument_is_not_said() -> None:
+    text = "kernel void k(device Nope* a, device float* b) { b[0] = 1; }"
+    assert [d.message for d in errors(text)] == ["unknown type name 'Nope'"]
+
+
+def test_words_of_the_first_metal_and_of_indirect_dispatch() -> None:
+    accepted(
+        "kernel void k(device MTLDispatchThreadgroupsIndirectArguments* a) {\n"
+        "  metal::threadgroup_barrier(metal::mem_flags::mem_device_and_threadgroup);\n"
+        "  a[0] = {1u, 2u, 3u};\n}"
+    )

@@ -174,3 +174,50 @@ static_assert(!__is_valid_simdgroup_type<Pair>::value && __is_valid_simdgroup_ty
                    "numeric_limits<float>::digits10, numeric_limits<short>::digits10)",
                    before=text)  # fmt: skip
     np.testing.assert_array_equal(found, [[7, 3, 6, 4]] * 2)
+
+
+STEPS = """
+float4 up(float4 v) { v++; return v; }
+float4 back(float4 v) { float4 old = v--; return old - v; }
+float4 item(float4 v) { float4 p[2] = {v, v}; p[1]++; --p[1]; ++p[1]; return p[1] - p[0]; }
+float4 ints(float4 v) { int4 n = (int4)v; ++n; return (float4)n--; }
+float4 rest(float4 v) { for (int i = 0, j = 4; i < 2; i++, --j) v.x++;
+  return v - float4(2, 0, 0, 0); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("up(v)", V + 1),
+        ("back(v)", np.ones_like(V)),
+        ("item(v)", np.ones_like(V)),
+        ("ints(v)", np.trunc(V) + 1),
+        ("rest(v)", V),
+    ],
+)
+def test_a_vector_steps_as_a_number_does(text: str, expected: np.ndarray) -> None:
+    np.testing.assert_allclose(values(text, before=STEPS), expected, atol=1e-6)
+
+
+def test_a_choice_reads_a_structure_from_any_address_space() -> None:
+    text = """struct C { float re, im; };
+C made(float x) { return {x, -x}; }
+kernel void k(device float* o, device const C* p, constant C& r, constant C* t,
+              uint i [[thread_position_in_grid]]) {
+  threadgroup C s[4];
+  s[i] = made(10 * i);
+  C a = i < 1 ? p[i] : made(5);
+  C b = i < 1 ? made(6) : *p;
+  C c = i == 0 ? made(7) : i == 1 ? r : t[1];
+  C d = i < 1 ? s[i] : p[0];
+  o[4 * i] = a.im; o[4 * i + 1] = b.re; o[4 * i + 2] = c.re; o[4 * i + 3] = d.re;
+}
+"""
+    for variant in accepted(text).variants:
+        out = np.zeros(12, np.float32)
+        p, r = np.float32([[1, 2], [3, 4]]), np.float32([8, 9])
+        kernel = vgpu.Module.from_ptx(variant.ptx).kernel("k")
+        run = vgpu.launch(kernel, 1, 3, [out, p, r.view(np.uint64)[0], p])
+        assert (run.ended, run.faults) == ("finished", ())
+        assert out.reshape(3, 4).tolist() == [[2, 6, 7, 0], [-5, 1, 8, 1], [-5, 1, 3, 1]]
