@@ -2,9 +2,11 @@
 
 `reference/NAME/frameworks.py` is its author's code: one function for each framework,
 
-    def with_torch(inputs, sizes) -> dict[str, array]     # what oracle() returns, by the framework
+    def with_torch(inputs, sizes) -> dict[str, tensor]    # what oracle() returns, by the framework
 
-which imports the framework itself. A framework that is not installed is no disagreement.
+which is given the framework's own arrays, on the device that is meant, and returns such: the same
+function is compared here and timed in `baselines.py`. A framework that is not installed is no
+disagreement.
 """
 
 from __future__ import annotations
@@ -19,9 +21,8 @@ import numpy as np
 from grader import cases, check
 from grader.assignment_schema import Assignment
 from grader.errors import AssignmentError
+from grader.framework_devices import MODULES, FrameworkDevice, Where, framework_device
 from grader.result import Record
-
-MODULES = {"numpy": "numpy", "torch": "torch", "mlx": "mlx.core", "cupy": "cupy"}
 
 
 class Agreement(Record):
@@ -36,31 +37,42 @@ class Agreement(Record):
     problem: str | None = None
 
 
-def agreements(assignment: Assignment) -> tuple[Agreement, ...]:
-    """Ask every framework for every case. Raises AssignmentError where the file cannot be run."""
-    path = assignment.folder.parent.parent / "reference" / assignment.name / "frameworks.py"
+def functions(assignment: Assignment) -> Path:
+    """The file of an assignment's functions, which need not be there."""
+    return assignment.folder.parent.parent / "reference" / assignment.name / "frameworks.py"
+
+
+def agreements(assignment: Assignment, where: Where = "cpu") -> tuple[Agreement, ...]:
+    """Ask every framework for every case, on the device `where`.
+
+    Raises AssignmentError where the file cannot be run.
+    """
+    path = functions(assignment)
     if not path.is_file():
         return ()
-    functions = vars(cases.run_trusted(path))
+    found = vars(cases.run_trusted(path))
     return tuple(
-        _agreement(assignment, path, framework, functions.get(f"with_{framework}"))
+        _agreement(assignment, path, framework, found.get(f"with_{framework}"), where)
         for framework in MODULES
     )
 
 
-def _agreement(assignment: Assignment, path: Path, framework: str, function: Any) -> Agreement:
+def _agreement(
+    assignment: Assignment, path: Path, framework: str, function: Any, where: Where
+) -> Agreement:
     if function is None:
         return Agreement(framework=framework, missing=f"{path.name} has no with_{framework}()")
     if not installed(MODULES[framework]):
         return Agreement(framework=framework, missing="not installed")
+    try:
+        on = framework_device(framework, where)
+    except Exception as error:  # a driver that is not there raises what it likes
+        return Agreement(framework=framework, missing=f"{type(error).__name__}: {error}")
     for done, case in enumerate(assignment.cases):
         data = cases.inputs(assignment, case)
-        given = {name: array.copy() for name, array in data.arrays().items()}
         try:
-            answer = function({**given, **data.scalars}, dict(data.sizes))
+            answer = _answer(function, on, data)
         except Exception as error:
-            if framework == "cupy" and _no_card(error):
-                return Agreement(framework=framework, missing="there is no NVIDIA card")
             raise cases.trusted_code_failed(path, error) from error
         problem = _difference(assignment, path, framework, data, answer)
         if problem:
@@ -77,8 +89,17 @@ def installed(module: str) -> bool:
     return found is not None and found.origin is not None  # a folder left behind has no origin
 
 
-def _no_card(error: Exception) -> bool:
-    return type(error).__name__ in ("CUDARuntimeError", "CUDADriverError")
+def arguments(on: FrameworkDevice, data: cases.Inputs) -> dict[str, Any]:
+    """What a function is given: the framework's arrays, and Python's numbers."""
+    arrays = {name: on.place(array) for name, array in data.arrays().items()}
+    return arrays | {name: value.item() for name, value in data.scalars.items()}
+
+
+def _answer(function: Any, on: FrameworkDevice, data: cases.Inputs) -> Any:
+    answer = function(arguments(on, data), dict(data.sizes))
+    if not isinstance(answer, dict):
+        return answer
+    return {name: on.fetch(array) for name, array in answer.items()}
 
 
 def _difference(

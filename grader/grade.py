@@ -36,6 +36,7 @@ from grader.assignment_schema import Assignment, Language
 from grader.devices import virtual
 from grader.devices.hardware import alone
 from grader.errors import InternalError, NotGradableError, RefusedError
+from grader.framework_devices import Where
 from grader.languages import Artefact
 from grader.languages import language as language_module
 from grader.reference import Reference
@@ -220,7 +221,7 @@ def _grade(
                         step=step,
                     )
             if frameworks:
-                where = bench.facts.device if bench is not None else "cpu"
+                where: Where = bench.facts.device if bench is not None else "cpu"
                 graded = baselines.beside(task, graded, where, step)
     except NotGradableError as error:
         return result(

@@ -246,8 +246,15 @@ class Baseline(Record):
 
     framework: str
     version: str
-    device: str = Field(description="where the framework ran it")
-    nanoseconds: float
+    device: str = Field(default="", description="where the framework ran it")
+    missing: str = Field(default="", description="why it could not be timed here")
+    nanoseconds: float | None = Field(default=None, description="mean time; null where missing")
+    relative_error: float | None = Field(
+        default=None, description="relative standard error of that mean"
+    )
+    timer: Literal["events", "wall clock"] = Field(
+        default="wall clock", description="the wall clock counts what launching takes as well"
+    )
     first_nanoseconds: float = Field(
         default=0.0, description="the first call, with what is compiled then"
     )

@@ -88,6 +88,11 @@ def probed(reply: sandbox.Reply) -> str | None:
     return None
 
 
+def reach() -> tuple[list[Path], list[Path]]:
+    """What a child must be able to open: what it reads, and the card's nodes."""
+    return [Path(path) for path in READ if Path(path).exists()], nodes()
+
+
 def call(
     job: str,
     request: dict[str, Any],
@@ -96,11 +101,12 @@ def call(
     limits: sandbox.Limits = LIMITS,
 ) -> sandbox.Reply:
     """Call a job of `hardware_jobs.py` in a child that may open the card's nodes."""
+    read, devices = reach()
     return sandbox.call(
         f"grader.devices.hardware_jobs:{job}",
         {**request, "device": NAME},
         blobs,
         limits=limits,
-        read=[path for path in READ if Path(path).exists()],
-        devices=nodes(),
+        read=read,
+        devices=devices,
     )

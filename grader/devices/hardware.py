@@ -8,6 +8,7 @@ import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -29,6 +30,10 @@ class RealDevice(Protocol):
 
     def missing(self) -> str | None:
         """Why it cannot be used here, or None after a probe really ran."""
+        ...
+
+    def reach(self) -> tuple[list[Path], list[Path]]:
+        """What a child that uses it must be able to open: `read` and `devices` of the sandbox."""
         ...
 
     def call(self, job: str, request: dict[str, Any], blobs: Sequence[bytes]) -> sandbox.Reply:

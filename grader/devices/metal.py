@@ -41,6 +41,11 @@ def _probed() -> str | None:
     return cuda.probed(call("probe_job", {"code": PROBE}, [], limits=cuda.PROBE_LIMITS))
 
 
+def reach() -> tuple[list[Path], list[Path]]:
+    """What a child must be able to open: what it reads, and the GPU's services."""
+    return [], [FRAMEWORK]
+
+
 def call(
     job: str,
     request: dict[str, Any],
@@ -49,10 +54,12 @@ def call(
     limits: sandbox.Limits = cuda.LIMITS,
 ) -> sandbox.Reply:
     """Call a job of `hardware_jobs.py` in a child that may speak to the GPU."""
+    read, devices = reach()
     return sandbox.call(
         f"grader.devices.hardware_jobs:{job}",
         {**request, "device": NAME},
         blobs,
         limits=limits,
-        devices=[FRAMEWORK],
+        read=read,
+        devices=devices,
     )

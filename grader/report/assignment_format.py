@@ -55,7 +55,9 @@ row `\\| item \\| points \\| …` for each item and the command `grade submit NA
 that must be reported: `// expect: kind=out_of_bounds line=9 access=read buffer=A` |
 | `reference/NAME/kernel.cu`, `.metal`, `.py` | the reference of each language |
 | `reference/NAME/frameworks.py` | `with_numpy(inputs, sizes)`, `with_torch`, `with_mlx`, \
-`with_cupy`: what `oracle` returns, by a framework, in the buffer's type |
+`with_cupy`: what `oracle` returns, by a framework, in the buffer's type. `inputs` are the \
+framework's own arrays, on the device that is meant (scalars are numbers), and so is what is \
+returned. `grade verify` compares them with the oracle, `grade submit --baselines` times them |
 | `student_template/NAME/` | the starters: they build and are not accepted |"""
 
 

@@ -66,21 +66,22 @@ def _said(there: Measured) -> list[str]:
 def baselines(result: Result) -> list[Row]:
     """A row for each framework and case, under a heading; empty where none was asked for."""
     found = [_baseline(case, baseline) for case in result.cases for baseline in case.baselines]
-    heading_ = ("case", "framework", "where", "time", "first call", "yours")
+    heading_ = ("case", "framework", "where", "time", "first call, compiling included", "yours")
     return [heading_, *found] if found else []
 
 
 def _baseline(case: CaseResult, baseline: Baseline) -> Row:
+    named = f"{baseline.framework} {baseline.version}".strip()
+    if baseline.nanoseconds is None:
+        return case.name, named, "", f"not timed: {baseline.missing}", "", ""
+    time = words.duration(baseline.nanoseconds)
+    if baseline.relative_error is not None:
+        time += f" ±{baseline.relative_error:.1%}"
     first = words.duration(baseline.first_nanoseconds) if baseline.first_nanoseconds else ""
     yours = "" if baseline.ratio is None else f"{baseline.ratio:.2f} × {baseline.framework}"
-    return (
-        case.name,
-        f"{baseline.framework} {baseline.version}",
-        baseline.device,
-        words.duration(baseline.nanoseconds),
-        first,
-        yours,
-    )
+    if yours and baseline.timer == "wall clock":
+        yours += " (its launching counted)"
+    return case.name, named, baseline.device, time, first, yours
 
 
 def sentences(result: Result) -> list[str]:
@@ -96,8 +97,11 @@ def sentences(result: Result) -> list[str]:
         ]
         if any(clauses):
             said.append(f"{name}: {', '.join(clause for clause in clauses if clause)}")
-    for name, framework, where, time, _, yours in baselines(result)[1:]:
-        said.append(f"{name}: {yours or framework} ({time} on {where})")
+    for name, framework, where, time, first, yours in baselines(result)[1:]:
+        clauses = [f"{time} on {where}" if where else time]
+        if framework.startswith("torch.compile") and first:
+            clauses.append(f"compiled in {first}")
+        said.append(f"{name}: {yours or framework} ({', '.join(clauses)})")
     return said
 
 

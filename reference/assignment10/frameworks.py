@@ -14,10 +14,9 @@ def with_numpy(inputs, sizes):
 
 def with_torch(inputs, sizes):
     """Replicate padding and an average pooling, twice."""
-    import torch
     from torch.nn import functional
 
-    x = torch.from_numpy(inputs["x"])[None, None]
+    x = inputs["x"][None, None]
     for _ in range(2 if x.numel() else 0):
         x = functional.avg_pool1d(functional.pad(x, (1, 1), mode="replicate"), 3, stride=1)
-    return {"y": x[0, 0].numpy()}
+    return {"y": x[0, 0]}

@@ -1,7 +1,5 @@
 """How the frameworks do SAXPY; `grade verify` compares them with the oracle."""
 
-import numpy as np
-
 
 def with_numpy(inputs, sizes):
     """Two operations and an array in between."""
@@ -9,19 +7,13 @@ def with_numpy(inputs, sizes):
 
 
 def with_torch(inputs, sizes):
-    """One call: y.add_(x, alpha=a)."""
-    import torch
-
-    x, y = torch.from_numpy(inputs["x"]), torch.from_numpy(inputs["y"].copy())
-    return {"y": y.add_(x, alpha=float(inputs["a"])).numpy()}
+    """One call; y.add_(x, alpha=a) would do it in place."""
+    return {"y": inputs["y"].add(inputs["x"], alpha=inputs["a"])}
 
 
 def with_mlx(inputs, sizes):
     """Lazy: mx.compile could fuse the two."""
-    import mlx.core as mx
-
-    x, y = mx.array(inputs["x"]), mx.array(inputs["y"])
-    return {"y": np.array(float(inputs["a"]) * x + y)}
+    return {"y": inputs["a"] * inputs["x"] + inputs["y"]}
 
 
 def with_cupy(inputs, sizes):
@@ -31,5 +23,4 @@ def with_cupy(inputs, sizes):
     saxpy = cupy.ElementwiseKernel(
         "float32 a, float32 x, float32 y", "float32 out", "out = a * x + y", "saxpy"
     )
-    x, y = cupy.asarray(inputs["x"]), cupy.asarray(inputs["y"])
-    return {"y": cupy.asnumpy(saxpy(inputs["a"], x, y))}
+    return {"y": saxpy(inputs["a"], inputs["x"], inputs["y"])}

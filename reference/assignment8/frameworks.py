@@ -16,22 +16,22 @@ def with_torch(inputs, sizes):
     """One kernel."""
     import torch
 
-    return {"y": torch.softmax(torch.from_numpy(inputs["x"]), dim=1).numpy()}
+    return {"y": torch.softmax(inputs["x"], dim=1)}
 
 
 def with_mlx(inputs, sizes):
     """One kernel; precise=True would keep the sum in float32 for half precision inputs."""
     import mlx.core as mx
 
-    return {"y": np.array(mx.softmax(mx.array(inputs["x"]), axis=1))}
+    return {"y": mx.softmax(inputs["x"], axis=1)}
 
 
 def with_cupy(inputs, sizes):
     """Five operations, each a kernel."""
     import cupy
 
-    x = cupy.asarray(inputs["x"])
+    x = inputs["x"]
     if not x.size:
-        return {"y": cupy.asnumpy(x)}
+        return {"y": x}
     power = cupy.exp(x - x.max(axis=1, keepdims=True))
-    return {"y": cupy.asnumpy(power / power.sum(axis=1, keepdims=True))}
+    return {"y": power / power.sum(axis=1, keepdims=True)}
