@@ -141,6 +141,7 @@ class CLaunch(ctypes.Structure):
         ("live_clock", _U64), ("arena", _P), ("arena_left", _U64), ("call_sites", _P),
         ("ncall_sites", _U64),
         ("exact", _U32 * 3), ("pad_exact", _U32), ("checked_reads", _P),
+        ("lost_errors", _U64),
     )  # fmt: skip
 
 
@@ -460,6 +461,9 @@ class _Frame:
         reason = reporter.reason(ended, assertion)
         if assertion is not None:
             faults = reporter.with_assertion(faults, assertion)
+        elif c.lost_errors and all(fault.severity != "error" for fault in faults):
+            # Those there was room for turned out to be none: what the others were is not known.
+            ended, reason = "unsupported", f"more than {MAX_FAULTS} findings in one launch"
         metrics = collect(self)
         return Launch(ended, reason, faults, metrics, printed)
 

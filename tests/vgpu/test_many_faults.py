@@ -68,3 +68,41 @@ def test_many_readers_and_many_atomics() -> None:
     threads = 1 << 18
     faults = run(LOOK_AND_ADD, threads, n=threads).faults
     assert {(f.kind, f.access) for f in faults if f.severity == "error"} >= {("race", "read")}
+
+
+SAME_VALUE = "  st.shared.u32 [s], 1;\n"
+"""A note where several warps do it."""
+COMPARE_AND_SWAP = """
+  ld.global.u32 %r5, [%rd1];
+  atom.global.cas.b32 %r6, [%rd1], %r5, %r1;
+"""
+"""Found as a race of a load with atomics, and then let pass: the atomic compares."""
+
+
+def small(before: str, times: int) -> Launch:
+    """64 threads that do `before` so often and then go beyond the end of `a`, which has one."""
+    beyond = BEYOND.replace("[%rd3]", "[%rd3+4]")
+    head = HEAD.replace("{\n", "{\n  .shared .u32 s;\n", 1)
+    text = head + before * times + "  bar.sync 0;\n" + beyond
+    memory = Memory()
+    a = memory.allocate(np.zeros(1, np.uint32), name="a")
+    return launch(Module.from_ptx(text).kernel("k"), 1, 64, [a, 1], memory=memory)
+
+
+@pytest.mark.parametrize("times", [1, 600])
+def test_notes_make_room_for_errors(times: int) -> None:
+    """Attack: more notes than findings are kept, so that the error behind them is not seen."""
+    faults = small(SAME_VALUE, times).faults
+    assert {f.kind for f in faults if f.severity == "note"} == {"race"}
+    beyond = [(f.access, f.count) for f in faults if f.kind == "out_of_bounds"]
+    assert sorted(beyond) == [("read", 64), ("write", 64)]
+
+
+def test_a_launch_that_lost_errors_is_not_clean() -> None:
+    """Attack: the same with what only looks like an error, and is let pass afterwards."""
+    few = small(COMPARE_AND_SWAP, 1)
+    assert few.ended == "finished"
+    assert {f.kind for f in few.faults if f.severity == "error"} == {"out_of_bounds"}
+    many = small(COMPARE_AND_SWAP, 600)
+    assert many.ended == "unsupported"
+    assert "512 findings" in many.reason

@@ -205,6 +205,7 @@ typedef struct Launch {
   u64 ncall_sites;
   u32 exact[3], pad_exact;   /* the grid in threads where its last blocks are not whole, or 0 */
   u8 *checked_reads;         /* per site: 1 for a load whose value an atomic of the lane checked */
+  u64 lost_errors;           /* findings of that severity that there was no room for */
 } Launch;
 
 /* Of a barrier's site, beside its kind: what it does not order, and that no thread may miss it. */

@@ -27,11 +27,25 @@ static u32 call_site(Warp *w, u32 lane, u32 site) {
   return (u32)(L->nsites + L->ncall_sites++);
 }
 
+/* Room for a finding where the table is full: that of the last one that weighs least, and less. */
+static Fault *instead(Launch *L, u32 severity) {
+  Fault *least = 0;
+  for (u64 k = L->nfaults; k-- > 0;)
+    if (L->faults[k].severity < severity) {
+      least = &L->faults[k], severity = least->severity;
+      if (severity == NOTE) break;
+    }
+  return least;
+}
+
 static Fault *record(Warp *w, u32 kind, u32 severity, u32 site, u32 lane, u32 access, u32 space,
                      u32 buffer, u64 address, u32 size, u32 count) {
   Launch *L = w->launch;
-  if (L->nfaults >= L->max_faults) return 0;
-  Fault *f = &L->faults[L->nfaults++];
+  Fault *f = L->nfaults < L->max_faults ? &L->faults[L->nfaults++] : instead(L, severity);
+  if (!f) {
+    L->lost_errors += severity == ERROR;
+    return 0;
+  }
   memset(f, 0, sizeof *f);
   f->kind = kind, f->severity = severity, f->site = site, f->access = access, f->space = space;
   f->buffer = buffer, f->address = address, f->size = size, f->count = count;
