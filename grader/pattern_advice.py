@@ -148,6 +148,57 @@ ADVICE: tuple[tuple[str, str], ...] = (
 )
 """A pattern and what to do; {1} and {2} are what the pattern caught, {index} the global index."""
 
+IN_OTHER_WORDS: dict[str, dict[str, str]] = {
+    "triton": {
+        r"only the first block of \d+ is right": "The number of the program is not in the offsets: "
+        "use {index}.",
+        r"only the last element": "The last element is left out: check the end of the mask (< n, "
+        "not < n - 1) or loop, and that the number of programs is rounded up.",
+        r"only the tail from (32768|65536) on": "{1} is where a number of 16 bits ends: keep the "
+        "offsets in tl.int32.",
+        r"only the tail from (\d+) on": "No program stores the elements from {1} on: use {index}, "
+        "let the mask end at n, and where a program handles several blocks let it step by "
+        "tl.num_programs(0) * BLOCK.",
+        r"every second element": "The offsets go up in steps of two: tl.arange(0, BLOCK) alone "
+        "gives neighbours.",
+        r"elements \d+ to \d+ of every (\d+)": "What is left out repeats every {1} elements: what "
+        "the number of the program is multiplied by must be the size of its block, as in {index}.",
+        r"every (\d+)th element": "What is left out repeats every {1} elements: check the step of "
+        "the offsets, and what the number of the program is multiplied by: the size of its block, "
+        "as in {index}.",
+        r"only the first (row|column) is right": "The second {1} is already at the wrong place or "
+        "nobody's: a row starts at its number times the stride of that tensor, and the numbers of "
+        "the program belong into the offsets.",
+        r"NaN is lost": "tl.maximum, tl.minimum and comparisons drop a NaN: say "
+        "propagate_nan=tl.PropagateNan.ALL, or write the comparison so that NaN takes the branch "
+        "that keeps it.",
+        r"right but for multiples of 2\^(\d+)": "A product or sum does not fit in {1} bits: widen "
+        "an operand before it is multiplied, as in a.to(tl.int64) * b.",
+        r"the sum of the first (.+) of (\w+) only": "Only the first {1} of {2} get into the "
+        "result: every program has to add its part to it, and a loop has to reach all "
+        "blocks of a program.",
+        r"every element of (\w+) is added twice": "Two programs or rounds add the same element: "
+        "let each element have one owner.",
+    },
+    "metal": {
+        r"only the first block of \d+ is right": "The number of the threadgroup is not in the "
+        "index: use {index}.",
+        r"only the last element": "The last element is left out: check the end of the guard or "
+        "loop (n, not n - 1) and that the number of threadgroups is rounded up.",
+        r"elements \d+ to \d+ of every (\d+)": "What is left out repeats every {1} elements: what "
+        "the number of the threadgroup is multiplied by must be its size, as in {index}.",
+        r"every (\d+)th element": "What is left out repeats every {1} elements: check the step of "
+        "the index, and what the number of the threadgroup is multiplied by: its size, as in "
+        "{index}.",
+        r"right but for multiples of 2\^(\d+)": "A product or sum does not fit in {1} bits: widen "
+        "an operand before it is multiplied, as in long(a) * b.",
+        r"the sum of the first (.+) of (\w+) only": "Only the first {1} of {2} get into the "
+        "result: every thread, SIMD-group and threadgroup has to add its part to it, and each "
+        "thread all the elements that are its own.",
+    },
+}
+"""What is said instead where a language has other words or other means."""
+
 
 def described() -> tuple[tuple[str, str], ...]:
     """Every pattern and its advice as docs/messages.md shows them: a number is N, a name A."""
@@ -172,7 +223,8 @@ def of_pattern(pattern: str, language: str | None) -> str | None:
     for expression, advice in ADVICE:
         found = re.search(expression, pattern)
         if found is not None:
-            text = advice.replace("{index}", GLOBAL_INDEX.get(language or "", "a global index"))
+            text = IN_OTHER_WORDS.get(language or "", {}).get(expression, advice)
+            text = text.replace("{index}", GLOBAL_INDEX.get(language or "", "a global index"))
             for number, part in enumerate(found.groups(), 1):
                 text = text.replace(f"{{{number}}}", part)
             return text

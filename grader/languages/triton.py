@@ -12,6 +12,7 @@ import importlib.metadata
 import importlib.util
 import json
 import re
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -79,8 +80,10 @@ def missing() -> str | None:
     """Why Triton cannot be compiled here, or None."""
     if importlib.util.find_spec("triton") is None:
         return (
-            "Triton is not installed. It has wheels for Linux only: "
-            "pip install 'grader[triton]' there, or grade in a dev container"
+            "Triton is not installed: pip install 'grader[triton]'"
+            if sys.platform == "linux"
+            else "Triton has wheels for Linux only: grade in a dev container, or on Linux with "
+            "pip install 'grader[triton]'"
         )
     return None
 

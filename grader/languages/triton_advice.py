@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from grader.assignment_schema import Case
 from grader.cases import Inputs
 from grader.languages import Artefact, Contract, Variant, triton_ptx
+from grader.languages.triton_races import COPIES
 from grader.languages.triton_source import Kernel, Memory, kernels
 from grader.result import CaseResult, Fault, Mismatch
 from grader.run import Task, geometry
@@ -168,7 +169,10 @@ class _Scene:
         integers = [
             self.own_names[name]
             for name, kind in self.types.items()
-            if not kind.startswith("*") and kind[0] in "iu" and name in self.own_names
+            if not kind.startswith("*")
+            and kind[0] in "iu"
+            and name in self.own_names
+            and "stride" not in self.own_names[name].lower()
         ]
         return integers[0] if len(integers) == 1 else None
 
@@ -189,20 +193,19 @@ def _out_of_bounds(scene: _Scene) -> Fault:
         return fault
     before = index < 0
     where = "before its start" if before else "past its end"
-    elements, offsets = _outside(scene, index, extent)
-    plural = "element" if elements == 1 else "elements"
     message = (
-        f"{scene.operation} of {scene.tensor} {where}: {elements} {plural} "
-        f"({scene.program}, {offsets}; it has {extent})"
+        f"{scene.operation} of {scene.tensor} {where}: "
+        f"{_outside(scene, index, extent)}; it has {extent})"
     )
     return fault.model_copy(update={"message": message, "advice": _bound_advice(scene, before)})
 
 
-def _outside(scene: _Scene, index: int, extent: int) -> tuple[int, str]:
-    """How many elements lie outside, and which: exactly where one program's block runs over.
+def _outside(scene: _Scene, index: int, extent: int) -> str:
+    """Which elements lie outside, and how many where one program's block runs over.
 
     The virtual GPU counts lanes and names the first that went wrong; a lane that moves a vector may
-    start inside, and warps do not go in order of offsets.
+    start inside, warps do not go in order of offsets, and a block smaller than the program's
+    threads is counted again by every spare one.
     """
     elements, vector = scene.elements, scene.vector
     blocks = [v for name, v in scene.variant.constants.items() if "BLOCK" in name.upper()]
@@ -212,11 +215,14 @@ def _outside(scene: _Scene, index: int, extent: int) -> tuple[int, str]:
         start, end = block[0] * size, (block[0] + 1) * size
         first = max(start, extent)
         if start <= index < end and 0 <= elements - (end - first) < vector:
-            only = first == end - 1
-            return end - first, f"offset {first}" if only else f"offsets {first} to {end - 1}"
+            if first == end - 1:
+                return f"1 element ({scene.program}, offset {first}"
+            return f"{end - first} elements ({scene.program}, offsets {first} to {end - 1}"
     if 0 <= index < extent:
         elements, index = elements - (extent - index), extent
-    return elements, f"offset {index}" if elements == 1 else f"first at offset {index}"
+    if elements == 1:
+        return f"1 element ({scene.program}, offset {index}"
+    return f"offset {index} ({scene.program}"
 
 
 def _bound_advice(scene: _Scene, before: bool) -> str:
@@ -229,6 +235,12 @@ def _bound_advice(scene: _Scene, before: bool) -> str:
     if call is None:
         return "Give the load or store a `mask=` that keeps its offsets inside the tensor."
     offsets = call.offsets or "offs"
+    if call.lanes == "one":
+        side = "at least 0" if before else f"less than {extent}, the length of {scene.tensor} here"
+        return (
+            f"`{offsets}` is one number for the whole program: see that it is {side}, where it "
+            "is computed or by a `mask=`."
+        )
     if before:
         return f"Mask the low side too: `mask=({offsets}) >= 0`, joined to the other with `&`."
     if call.mask is None:
@@ -238,6 +250,12 @@ def _bound_advice(scene: _Scene, before: bool) -> str:
     condition = call.condition or call.mask
     if "<=" in condition:
         return f"The mask `{condition}` lets the length itself through: write `<` for `<=`."
+    if call.unmasked:
+        moving = ", ".join(f"`{name}`" for name in call.unmasked[:3])
+        return (
+            f"The mask `{condition}` is true there: the offset also moves with {moving}, which "
+            f"nothing keeps within {scene.tensor} (its length is {extent} here)."
+        )
     return (
         f"The mask `{condition}` is true at offset {index}: compare `{offsets}` with the length "
         f"of {scene.tensor}, which is {extent} here."
@@ -276,11 +294,7 @@ def _race(scene: _Scene) -> Fault:
     fault = scene.fault
     other = fault.other
     if other is None or other.block is None or fault.block is None or other.block == fault.block:
-        advice = (
-            "The threads of a program run in any order: put `tl.debug_barrier()` between the "
-            "store and the load of the same memory, or keep the value in a variable."
-        )
-        return fault.model_copy(update={"advice": advice})
+        return _race_within(scene)
     message = (
         f"{_program(fault.block, scene.grid)} and {_program(other.block, scene.grid)} both touch "
         f"element {fault.index} of {scene.tensor}: a {fault.access} and a {other.access} in no "
@@ -292,6 +306,31 @@ def _race(scene: _Scene) -> Fault:
         "of its own, such as `pid * BLOCK + tl.arange(0, BLOCK)`."
     )
     return fault.model_copy(update={"message": message, "advice": cause or remedy})
+
+
+def _race_within(scene: _Scene) -> Fault:
+    """A race between the threads of one program: elements of blocks, in a student's words."""
+    fault, other = scene.fault, scene.fault.other
+    advice = (
+        "The elements of a block are handled in any order: put `tl.debug_barrier()` between the "
+        "store and the load of the same memory, or keep the value in a variable."
+    )
+    if other is None or fault.index is None:
+        return fault.model_copy(update={"advice": advice})
+    element = f"element {fault.index} of {scene.tensor}"
+    elsewhere = f" on line {other.line}" if other.line and other.line != fault.line else ""
+    if fault.access == other.access == "write" and not elsewhere:
+        message = f"lanes of one store have the same offset: {element}"
+        advice = (
+            "Only one of the values stays, and which is not fixed: add with `tl.atomic_add`, or "
+            "give each lane an offset of its own."
+        )
+    else:
+        message = f"a {fault.access} here and a {other.access}{elsewhere} touch {element}"
+    same = "; all store the same value" if "same value" in fault.message else ""
+    copies = f": {COPIES}" if COPIES in fault.message else ""
+    message += f" in no fixed order ({scene.program}){same}{copies}"
+    return fault.model_copy(update={"message": message, "advice": advice})
 
 
 def _misaligned(scene: _Scene) -> Fault:

@@ -32,6 +32,8 @@ PTX_VERSION = 87
 DEFAULT_WARPS = 4
 """`num_warps` where nobody says, as Triton has it."""
 
+_BRACKETS = re.compile(r"forget to add @triton\.jit|^unsupported tensor index")
+
 SCRATCH = 2
 """Pointer parameters that Triton appends to every entry (global and profile scratch)."""
 
@@ -298,11 +300,11 @@ def _refusal(error: BaseException, function: Any, constants: dict[str, int]) -> 
         return Refused(_worded(str(error), constants), function.def_file_line_number)
     owner = _owner(deepest, function)
     message = _worded(deepest.error_message or "this construct is not Triton", constants)
-    if isinstance(deepest.node, ast.Subscript) and "forget to add @triton.jit" in message:
+    if isinstance(deepest.node, ast.Subscript) and _BRACKETS.search(message):
         base, index = ast.unparse(deepest.node.value), ast.unparse(deepest.node.slice)
         message = (
-            f"{base}[{index}]: Triton has no brackets with an index of many elements: "
-            f"tl.load({base} + {index}, mask=...) reads memory"
+            f"{base}[{index}]: brackets only add axes in Triton, as in x[:, None]: "
+            f"tl.load({base} + {index}) reads memory, with a mask= where the index may lie outside"
         )
     line = getattr(deepest.node, "lineno", None)
     column = getattr(deepest.node, "col_offset", None)

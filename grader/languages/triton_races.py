@@ -13,38 +13,47 @@ from grader.languages.triton_source import Memory, kernels
 from grader.result import Dim3, Fault, Severity
 
 WARP = 32
+COPIES = (
+    "the block is smaller than the program's threads, so spare warps load it again; their copies "
+    "are not used"
+)
 
 
 def settle(faults: Iterable[Fault], source: str) -> tuple[Fault, ...]:
     """The faults without the races that Triton's own code makes.
 
     Races in shared memory are dropped: only the compiler lays out and synchronises it. A block
-    with fewer elements than the program has threads is loaded by every spare warp again, and stored
-    by one: when the same offsets are loaded and later stored, the spare warps may read the new
-    value, which nobody uses. Such a race within a program becomes a note. `source` is the text of
-    the kernel's file.
+    with fewer elements than the program has threads is loaded by every spare thread again, and
+    stored by one: when the same offsets are loaded and later stored, the spare threads may read the
+    new value, which nobody uses. Where the offsets surely differ from lane to lane, only copies can
+    meet in an element, and the race with an earlier load is dropped; where they may be equal
+    (indices that were loaded), one between threads that look like copies becomes a note. `source`
+    is the text of the kernel's file.
     """
     calls = [call for kernel in kernels(source).values() for call in kernel.memory]
     kept = (fault for fault in faults if not (fault.kind == "race" and fault.space == "shared"))
-    return tuple(_settled(fault, calls) for fault in kept)
+    settled = (_settled(fault, calls) for fault in kept)
+    return tuple(fault for fault in settled if fault is not None)
 
 
-def _settled(fault: Fault, calls: list[Memory]) -> Fault:
+def _settled(fault: Fault, calls: list[Memory]) -> Fault | None:
     other = fault.other
     if fault.kind != "race" or other is None or fault.severity is Severity.NOTE:
         return fault
     if fault.block != other.block or {fault.access, other.access} != {"read", "write"}:
         return fault
-    if not _spare(fault.thread, other.thread):
-        return fault
     one, two = _call(calls, fault.line), _call(calls, other.line)
     if one is None or two is None or _place(one) != _place(two):
+        return fault
+    read, write = (one, two) if fault.access == "read" else (two, one)
+    if one.lanes == two.lanes != "any" and read.line <= write.line:
+        return None
+    if not _spare(fault.thread, other.thread):
         return fault
     return fault.model_copy(
         update={
             "severity": Severity.NOTE,
-            "message": f"{fault.message}: the block is smaller than the program's threads, so "
-            "spare warps load it again; their copies are not used",
+            "message": f"{fault.message}: {COPIES}",
         }
     )
 

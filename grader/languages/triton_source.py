@@ -10,6 +10,8 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
+from grader.languages.triton_offsets import Lanes, Values, lanes, moving, values_of
+
 _CALLS = {"load": "read", "store": "write"}
 
 
@@ -18,7 +20,9 @@ class Memory:
     """One memory call: `operation` names it, `base` is the parameter its pointer starts from.
 
     `pointer`, `offsets` and `mask` are source text; `offsets` is what is added to the base, and
-    `condition` is the mask with a name replaced by what was assigned to it.
+    `condition` is the mask with a name replaced by what was assigned to it. `lanes` says how the
+    pointer differs between the lanes of a block; `unmasked` are names it moves with from program to
+    program, or from round to round of a loop, which the mask does not look at.
     """
 
     operation: str
@@ -31,6 +35,8 @@ class Memory:
     mask: str | None
     condition: str | None
     has_other: bool
+    lanes: Lanes
+    unmasked: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,13 @@ def kernels(source: str) -> dict[str, Kernel]:
     try:
         tree = ast.parse(source)
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-        return {node.name: _kernel(node) for node in functions}
+        helpers = {
+            call.func.id
+            for function in functions
+            for call in ast.walk(function)
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        }
+        return {node.name: _kernel(node, node.name in helpers) for node in functions}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
 
@@ -74,16 +86,20 @@ def lines_without_other(source: str) -> frozenset[int]:
     )
 
 
-def _kernel(node: ast.FunctionDef) -> Kernel:
+def _kernel(node: ast.FunctionDef, is_helper: bool) -> Kernel:
+    """A function of the source; a helper's parameters may be blocks, a kernel's are scalars."""
     arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     names = tuple(a.arg for a in arguments)
     constants = tuple(
         a.arg for a in arguments if a.annotation and "constexpr" in ast.unparse(a.annotation)
     )
-    assigned = _assignments(node)
+    values = values_of(node)
+    unknown = names if is_helper else ()
     used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
-    memory = tuple(found for call in calls if (found := _memory(call, names, assigned)) is not None)
+    memory = tuple(
+        found for call in calls if (found := _memory(call, names, values, unknown)) is not None
+    )
     return Kernel(
         name=node.name,
         line=node.lineno,
@@ -110,18 +126,11 @@ def _keyword(call: ast.Call, name: str) -> str | None:
     return next((ast.unparse(k.value) for k in call.keywords if k.arg == name), None)
 
 
-def _assignments(node: ast.FunctionDef) -> dict[str, ast.expr]:
-    """The first value given to each name: enough to follow `a_ptrs = a_ptr + offs`."""
-    found: dict[str, ast.expr] = {}
-    for statement in ast.walk(node):
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            found.setdefault(statement.targets[0].id, statement.value)
-    return found
-
-
 def _memory(
-    call: ast.Call, parameters: tuple[str, ...], assigned: dict[str, ast.expr]
+    call: ast.Call, parameters: tuple[str, ...], values: Values, unknown: tuple[str, ...]
 ) -> Memory | None:
+    # The first value of each name: enough to follow `a_ptrs = a_ptr + offs`.
+    assigned = {name: given[0] for name, given in values.items()}
     name = _called(call)
     atomic = name.startswith("atomic_")
     if not (atomic or name in _CALLS) or not isinstance(call.func, ast.Attribute):
@@ -132,9 +141,10 @@ def _memory(
     if pointer is None:
         return None
     position = {"load": 1, "store": 2, "atomic_cas": 99}.get(name, 2)
-    mask = _keyword(call, "mask")
-    if mask is None and len(call.args) > position:
-        mask = ast.unparse(call.args[position])
+    mask_node = next((k.value for k in call.keywords if k.arg == "mask"), None)
+    if mask_node is None and len(call.args) > position:
+        mask_node = call.args[position]
+    mask = None if mask_node is None else ast.unparse(mask_node)
     if mask == "None":
         mask = None
     condition = ast.unparse(assigned[mask]) if mask in assigned else mask
@@ -150,6 +160,8 @@ def _memory(
         mask=mask,
         condition=condition,
         has_other=_keyword(call, "other") is not None or len(call.args) > 2,
+        lanes=lanes(pointer, values, unknown),
+        unmasked=moving(pointer, mask_node, values),
     )
 
 

@@ -141,10 +141,16 @@ def cuda_in_host_memory(gpu: VirtualDriver) -> Iterator[None]:
         "current_stream": lambda *_: Stream(),
         "default_stream": lambda *_: Stream(),
         "device": lambda *_: contextlib.nullcontext(),
+        "device_of": lambda *_: contextlib.nullcontext(),
+        "_DeviceGuard": lambda *_: contextlib.nullcontext(),
     }
     with contextlib.ExitStack() as stack:
         for name, answer in answers.items():
             stack.enter_context(mock.patch.object(torch.cuda, name, answer))
+        stack.enter_context(
+            # What torch.compile's own output imports to launch its kernels.
+            mock.patch.object(torch._C, "_cuda_getCurrentRawStream", lambda *_: 0, create=True)
+        )
         stack.enter_context(mock.patch.object(gpu, "torch_device", CARD))
         stack.enter_context(_HostMemory())
         yield

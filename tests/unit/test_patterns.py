@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from grader.assignment_schema import Tolerance
 from grader.check import compare, unwritten
-from grader.pattern_advice import ADVICE, of_pattern
+from grader.pattern_advice import ADVICE, IN_OTHER_WORDS, of_pattern
 
 RNG = np.random.default_rng(11)
 X = RNG.uniform(-1, 1, 3000).astype(np.float32)
@@ -184,7 +186,35 @@ def test_every_piece_of_advice_is_reached_and_filled_in() -> None:
         assert "{" not in said
     assert "tl.program_id(0)" in (of_pattern("only the first element", "triton") or "")
     assert of_pattern("something else", "cuda-c") is None
+
     assert len({advice for _, advice in ADVICE}) == len(ADVICE)
+
+
+def test_what_to_do_is_said_in_the_words_of_the_language() -> None:
+    assert all(key in dict(ADVICE) for words in IN_OTHER_WORDS.values() for key in words)
+    samples = [
+        "only the first block of 256 is right",
+        "only the last element",
+        "only the tail from 32768 on",
+        "only the tail from 1024 on",
+        "every second element",
+        "elements 3 to 7 of every 8",
+        "every 3th element",
+        "only the first row is right",
+        "NaN is lost",
+        "right but for multiples of 2^32",
+        "the sum of the first 32 elements of x only",
+        "every element of x is added twice",
+    ]
+    for sample in samples:
+        assert not re.search(r"\b(threads?|warps?|fmax|long)\b", of_triton(sample)), sample
+    for sample in samples:
+        assert "warp" not in (of_pattern(sample, "metal") or "")
+    assert "tl.num_programs(0)" in of_triton("only the tail from 1024 on")
+
+
+def of_triton(pattern: str) -> str:
+    return of_pattern(pattern, "triton") or ""
 
 
 SHAPES = st.sampled_from([(1,), (5,), (32,), (40,), (4, 8), (7, 5), (33, 3), (2, 3, 4)])

@@ -67,7 +67,43 @@ def test_the_offsets_outside_are_those_of_the_block_not_of_the_first_lane(contra
     assert "769 elements (program 0, offsets 255 to 1023; it has 255)" in said.message
     several = raw.model_copy(update={"count": 400, "index": 252})
     said = advise_(several, text, contract, variant(), (1,))
-    assert "1597 elements (program 0, first at offset 255; it has 255)" in said.message
+    assert said.message == "load of `a_ptr` (A) past its end: offset 255 (program 0; it has 255)"
+
+
+def test_a_number_is_given_only_where_one_block_explains_the_count(contract, kernel):
+    text = kernel.replace("tl.load(a_ptr + offs, mask=mask)", "tl.load(a_ptr + offs)")
+    copies = past_the_end(9, count=240 * 4)  # four warps that load the same block
+    said = advise_(copies, text, contract, variant(), GRID)
+    assert (
+        said.message == "load of `a_ptr` (A) past its end: offset 10000 (program 9; it has 10000)"
+    )
+
+
+def test_a_scalar_access_is_told_to_check_its_number(contract, kernel):
+    text = kernel.replace("a_ptr + offs, mask=mask", "a_ptr + tl.program_id(0) + 1")
+    raw = past_the_end(9, index=10, extent=10, count=128)
+    said = advise_(raw, text, contract, variant(), GRID)
+    assert said.message == "load of `a_ptr` (A) past its end: offset 10 (program 9; it has 10)"
+    assert said.advice.startswith("`tl.program_id(0) + 1` is one number for the whole program")
+    assert "less than 10" in said.advice
+    said = advise_(raw.model_copy(update={"index": -1}), text, contract, variant(), GRID)
+    assert "at least 0" in said.advice
+
+
+def test_a_mask_of_one_axis_names_what_else_moves(contract, kernel):
+    text = kernel.replace("a_ptr + offs, mask=mask", "a_ptr + row * n + offs, mask=mask").replace(
+        "    mask =", "    row = tl.program_id(1)\n    mask ="
+    )
+    said = advise_(past_the_end(10), text, contract, variant(), (10, 2))
+    assert "`offs < n` is true there: the offset also moves with `row`" in said.advice
+
+
+def test_a_stride_is_no_bound(contract, kernel):
+    text = kernel.replace("n,", "stride,").replace("< n", "< stride").replace(", mask=mask", "")
+    assert (
+        "(rows < M) & (cols < N)"
+        in advise_(past_the_end(9), text, contract, variant(), GRID).advice
+    )
 
 
 def test_a_mask_that_lets_the_length_through(contract, kernel):
@@ -124,6 +160,25 @@ def test_a_program_id_never_read(contract, kernel):
     assert "tl.atomic_add" in said.advice
     within = raw.model_copy(update={"other": Place(access="read", block=(1, 0, 0))})
     assert "tl.debug_barrier()" in advise_(within, kernel, contract, variant(), GRID).advice
+
+
+def test_a_race_within_a_program_speaks_of_lanes_and_offsets(contract, kernel):
+    facts = {"kind": "race", "buffer": "C", "index": 3, "line": 11, "block": (1, 0, 0)}
+    read = Place(access="read", line=9, block=(1, 0, 0), thread=(5, 0, 0))
+    raw = fault(access="write", other=read, **facts)
+    said = advise_(raw, kernel, contract, variant(), GRID)
+    assert said.message == (
+        "a write here and a read on line 9 touch element 3 of `c_ptr` (C) in no fixed order "
+        "(program 1)"
+    )
+    both = raw.model_copy(update={"other": Place(access="write", line=11, block=(1, 0, 0))})
+    said = advise_(both, kernel, contract, variant(), GRID)
+    assert "lanes of one store have the same offset: element 3 of `c_ptr` (C)" in said.message
+    assert "tl.atomic_add" in said.advice
+    same = both.model_copy(update={"message": "raw; both write the same value"})
+    assert said.message + "; all store the same value" == (
+        advise_(same, kernel, contract, variant(), GRID).message
+    )
 
 
 def test_a_mismatch_of_one_program(contract, kernel):

@@ -77,6 +77,18 @@ def test_a_script_with_a_missing_mask(script, tmp_path):
 
 
 @needs_torch
+def test_what_torch_compile_writes_imports_and_guards_a_device(tmp_path):
+    path = tmp_path / "generated.py"
+    path.write_text(
+        "import torch\nfrom torch._C import _cuda_getCurrentRawStream as get_raw_stream\n"
+        "with torch.cuda._DeviceGuard(0), torch.cuda.device_of(torch.ones(1)):\n"
+        "    print('stream', get_raw_stream(0))\n"
+    )
+    found = triton_program.run(path)
+    assert (found.error, found.printed.strip()) == ("", "stream 0")
+
+
+@needs_torch
 def test_a_script_that_raises_says_where(script):
     script.write_text(SCRIPT.replace("x_ptr + offsets)", "x_ptr + offsets, offsets < n, 0.0)"))
     found = triton_program.run(script, ["raise"])

@@ -33,21 +33,36 @@ def race(thread: int, line: int = 4, other_line: int = 5, **facts) -> Fault:
     return Fault(**{**known, **facts})
 
 
-def test_copies_of_a_block_smaller_than_a_warp():
-    (settled,) = settle([race(16, severity=Severity.WARNING)], IN_PLACE)
+LOADED = IN_PLACE.replace("offs = tl.arange(0, BLOCK)", "offs = tl.load(n + tl.arange(0, BLOCK))")
+
+
+@pytest.mark.parametrize("thread", [16, 24, 64, 67])
+def test_only_copies_meet_where_offsets_differ_from_lane_to_lane(thread):
+    assert settle([race(thread), race(thread, severity=Severity.WARNING)], IN_PLACE) == ()
+    other = Place(access="read", line=4, block=(0, 0, 0), thread=(thread, 0, 0))
+    assert settle([race(0, line=5, access="write", other=other)], IN_PLACE) == ()
+
+
+def test_indices_that_were_loaded_may_be_equal():
+    (settled,) = settle([race(16, severity=Severity.WARNING)], LOADED)
     assert settled.severity is Severity.NOTE
-
-
-def test_a_spare_warp_that_loads_a_block_again():
-    (settled,) = settle([race(64)], IN_PLACE)
+    (settled,) = settle([race(64)], LOADED)
     assert settled.severity is Severity.NOTE
     assert "spare warps load it again" in settled.message
+    assert settle([race(67)], LOADED) == (race(67),)
+
+
+def test_a_value_that_is_stored_and_loaded_again_may_have_moved():
+    again = IN_PLACE.replace("    x = tl.load(x_ptr + offs, mask=offs < n)\n", "    x = 1.0\n")
+    again = again.replace("    tl.store(x_ptr + BLOCK - 1 - offs, x, mask=offs < n)\n", "")
+    again += "    y = tl.load(x_ptr + offs, mask=offs < n)\n"
+    raw = race(67, line=6)
+    assert settle([raw], again) == (raw,)
 
 
 @pytest.mark.parametrize(
     "raw",
     [
-        race(67),  # another lane: another element of the block
         race(64, other_line=6),  # other offsets
         race(64, block=(1, 0, 0)),  # another program
         race(64, access="write"),  # two writes
