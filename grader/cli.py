@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import os
 import sys
 import traceback
@@ -365,7 +366,10 @@ def run(
     beside: Annotated[
         list[Path] | None,
         typer.Option(
-            "--with", metavar="FILE", help="A C++ file of the program (.cpp).", show_default=False
+            "--with",
+            metavar="FILE",
+            help="Another file of the program (.cu, .cpp); they may also stand behind the first.",
+            show_default=False,
         ),
     ] = None,
     compiler: Compiler = None,
@@ -375,8 +379,8 @@ def run(
 ) -> None:
     """Run one kernel on the virtual GPU with every check: no assignment, no GPU.
 
-    Of a CUDA C file with a main() the whole program; of a Python script (.py) every Triton kernel
-    that it launches.
+    Of a CUDA C file with a main() the whole program, from all the files given; of a Python script
+    (.py) every Triton kernel that it launches.
     """
     if file.suffix == ".py":
         _run_script(file, arguments or [], json_file=json_file, quiet=quiet)
@@ -436,6 +440,8 @@ def _run_program(
     from grader.report import terminal, write_json
 
     text = file_to_run.read(file)
+    own = list(itertools.takewhile(file_to_run.is_source, arguments))
+    arguments, beside = arguments[len(own) :], [*beside, *map(Path, own)]
     if file.suffix != ".cu" or not (beside or run_program.is_program(text)):
         return
     given = stdin.read_bytes() if stdin else b""

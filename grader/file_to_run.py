@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +37,7 @@ def headers_beside(path: Path, others: Sequence[Path] = ()) -> dict[str, str]:
     Where a name is made by a macro, all headers below the folder count as included.
     """
     found: dict[str, str] = {}
-    waiting = [(path.name, _text(path))] + [(o.name, _text(o)) for o in others]
+    waiting = [(path.name, _text(path))] + [(from_folder(path, o), _text(o)) for o in others]
     while waiting and len(found) < _MOST_FILES:
         file, text = waiting.pop()
         for _, _, operand in includes(text):
@@ -49,6 +50,16 @@ def headers_beside(path: Path, others: Sequence[Path] = ()) -> dict[str, str]:
                     found[wanted] = _text(place)
                     waiting.append((wanted, found[wanted]))
     return found
+
+
+def is_source(word: str) -> bool:
+    """Whether a word of the command names a file that can be part of a program."""
+    return word.endswith((".cu", ".cpp", ".cc", ".cxx", ".c")) and Path(word).is_file()
+
+
+def from_folder(path: Path, other: Path) -> str:
+    """`other` by its path from the folder that `path` lies in."""
+    return Path(os.path.relpath(other, path.parent)).as_posix()
 
 
 def _places(file: str, name: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from grader.file_to_run import headers_beside
+from grader.file_to_run import from_folder, headers_beside
 from grader.languages.cuda_includes import without_comments
 from grader.programs import build as building
 from grader.programs import run as running
@@ -72,7 +72,7 @@ def run(
 ) -> ProgramRun:
     """Build the program and run it once.
 
-    `beside` are C++ files of the program without CUDA. Arguments that name files are given to the
+    `beside` are the program's other files, CUDA and C++. Arguments that name files are given to the
     program as copies under the same name. Raises
     NotGradableError where programs cannot be built or run.
     """
@@ -83,7 +83,10 @@ def run(
         inside = not given.is_absolute() and ".." not in given.parts and given.is_file()
         if inside and given.stat().st_size <= LARGEST_FILE:
             files[word] = given.read_bytes()
-    more = {other.name: other.read_text(encoding="utf-8") for other in beside}
+    more = {
+        from_folder(path, other): other.read_text(encoding="utf-8", errors="replace")
+        for other in beside
+    }
     headers = headers_beside(path, beside)
     builds, built = building.build(text, path.name, headers, step, beside=more)
     found = ProgramRun(

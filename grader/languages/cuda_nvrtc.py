@@ -11,6 +11,7 @@ from grader.languages import nvrtc
 from grader.languages.cuda_compilation import Compilation, Message, Source
 from grader.languages.cuda_host_code import CONSTEXPR_OPTION, HOST_MESSAGES
 from grader.languages.cuda_includes import PRELUDE
+from grader.languages.mangling import function_name
 from grader.languages.nvrtc_log import messages, resources
 from grader.result import Diagnostic
 
@@ -41,6 +42,7 @@ _SHARED = (
 _NO_FOLDER = "/no-such-folder"
 _NAME_MAP = "__nv_name_map"
 _FILE = re.compile(r'^(\s*\.file\s+\d+ )"([^"]*)"', re.MULTILINE)
+_UNRESOLVED = re.compile(r"Unresolved extern function '(\w+)'")
 _LOC = re.compile(r"^\s*\.loc\s+\d+ (\d+) \d+")
 
 
@@ -77,9 +79,20 @@ def place(source: Source, message: Message) -> Diagnostic:
         update={
             "file": source.file_name,
             "line": int(found[1]) if found else None,
-            "message": f"in PTX: {diagnostic.message}",
+            "message": _in_words(diagnostic.message),
         }
     )
+
+
+def _in_words(message: str) -> str:
+    """What ptxas says, in the source's words where it is about a function of another file."""
+    if missing := _UNRESOLVED.match(message):
+        name = function_name(missing[1])
+        return (
+            f"{name} is declared here and defined nowhere in this file: the device code of each "
+            "file is compiled by itself (nvcc without -rdc=true). Define it in a header."
+        )
+    return f"in PTX: {message}"
 
 
 def _compile(source: Source, text: str, chosen: Sequence[str]) -> Compilation:

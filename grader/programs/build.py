@@ -21,12 +21,22 @@ _HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Built:
-    """A program that can run: its executable in the cache, its device half, its kernels."""
+class Unit:
+    """One CUDA file of a program: its device half, and its kernels' C++ names by the host's symbol.
 
-    executable: Path
+    A symbol of a file after the first has the file's number before it, `1:_Z3addPf`.
+    """
+
     artefact: Artefact | None
     kernels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A program that can run: its executable in the cache, the device half of each CUDA file."""
+
+    executable: Path
+    units: tuple[Unit, ...]
     texts: Mapping[str, str]
     name: str
 
@@ -42,8 +52,8 @@ def build(
 ) -> tuple[tuple[Build, ...], Built | None]:
     """Both halves; None beside the builds where a compiler said no.
 
-    `harness` is host code of ours with a `main()`, put behind the text; `beside` are C++ files of
-    the program that are compiled for the host and linked.
+    `harness` is host code of ours with a `main()`, put behind the text; `beside` are the program's
+    other files: CUDA files (.cu), each a unit of its own as nvcc makes them, and C++ files.
 
     Raises NotGradableError where there is no compiler, or the program uses what is not served.
     """
@@ -73,33 +83,37 @@ def build(
     )  # fmt: skip
     if not host.ok:
         return (host,), None
-    kernels: dict[str, str] = header["kernels"]
-    instances = tuple(sorted({name for name in kernels.values() if "<" in name}))
     builds: tuple[Build, ...] = (host,)
-    artefact = None
-    if kernels or "__global__" in text or "__device__" in text or "__constant__" in text:
-        device, artefact = cuda_c.build(text, file_name, (), headers=headers, kernels=instances)
-        builds = (host, *device)
-        if artefact is None:
-            return builds, None
+    units = []
+    for (name, source), kernels in zip(
+        cuda_files(file_name, text, beside or {}).items(), header["kernels"], strict=True
+    ):
+        instances = tuple(sorted({name for name in kernels.values() if "<" in name}))
+        artefact = None
+        if kernels or any(word in source for word in ("__global__", "__device__", "__constant__")):
+            device, artefact = cuda_c.build(source, name, (), headers=headers, kernels=instances)
+            builds = (*builds, *device)
+            if artefact is None:
+                return builds, None
+        units.append(Unit(artefact, kernels))
     executable = cache.root() / KIND / f"{key}.run"
-    return builds, Built(
-        executable,
-        artefact,
-        kernels,
-        {**headers, **(beside or {}), file_name: text},
-        Path(file_name).stem,
-    )
+    texts = {**headers, **(beside or {}), file_name: text}
+    return builds, Built(executable, tuple(units), texts, Path(file_name).stem)
 
 
-def symbols_of(built: Built) -> list[dict[str, Any]]:
+def cuda_files(file_name: str, text: str, beside: Mapping[str, str]) -> dict[str, str]:
+    """The CUDA files of a program in their order: each is one compilation."""
+    return {file_name: text, **{k: v for k, v in beside.items() if k.endswith(".cu")}}
+
+
+def symbols_of(unit: Unit) -> list[dict[str, str]]:
     """For each variant the entry of every kernel that the host launches."""
-    variants = built.artefact.variants if built.artefact else ()
+    variants = unit.artefact.variants if unit.artefact else ()
     return [
         {
             symbol: found
-            for symbol, name in built.kernels.items()
-            if (found := symbols.entry(symbol, name, variant.entries)) is not None
+            for symbol, name in unit.kernels.items()
+            if (found := symbols.entry(symbols.plain(symbol), name, variant.entries)) is not None
         }
         for variant in variants
     ]
@@ -154,13 +168,17 @@ def _ask(
     if reply.header is None:
         message = f"compiling was stopped ({reply.exit.detail or reply.exit.cause})"
         said = Diagnostic(file=request["file_name"], severity="error", message=message)
-        return {"diagnostics": [said.model_dump()], "kernels": {}}, b""
+        return {"diagnostics": [said.model_dump()], "kernels": []}, b""
     header = reply.header
     try:
         [Diagnostic.model_validate(d) for d in header["diagnostics"]]
-        kernels = header["kernels"]
-        if not all(isinstance(k, str) and isinstance(v, str) for k, v in kernels.items()):
+        files = cuda_files(request["file_name"], request["text"], request["beside"])
+        failed = any(d["severity"] == "error" for d in header["diagnostics"])
+        if not failed and len(header["kernels"]) != len(files):
             raise TypeError("kernels")
+        for kernels in header["kernels"]:
+            if not all(isinstance(k, str) and isinstance(v, str) for k, v in kernels.items()):
+                raise TypeError("kernels")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InternalError(f"the host build child sent a malformed reply: {error}") from None
     return header, reply.blobs[0] if reply.blobs else b""

@@ -26,13 +26,16 @@ class Request:
 
 @dataclass
 class Answer:
-    """What a call returns; `opens` says that the device has finished what shared memory awaits."""
+    """What a call returns; `opens` says that the device has finished what shared memory awaits, and
+    `missing` what it asked for that is not served: the run ends.
+    """
 
     status: int = E.SUCCESS
     numbers: tuple[int, ...] = ()
     payload: bytes = b""
     text: str = ""
     opens: bool = False
+    missing: str = ""
 
 
 def signed(value: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from grader.programs import errors as E
+from grader.programs import symbols
 from grader.programs.calls import Answer, Request, kernel_name
 from grader.programs.device_memory import DeviceMemory
 from grader.programs.findings import Findings
@@ -47,6 +48,7 @@ class Copies:
             "cudaGetSymbolAddress": self._symbol_address,
             "variable read": self._variable_read,
             "variable write": self._variable_write,
+            "variable address": self._variable_address,
             "cudaMemset": self._memset,
             "cudaMemsetAsync": self._memset,
             "cudaMemset2D": self._memset,
@@ -213,7 +215,7 @@ class Copies:
         text = name.decode(errors="replace")
         storage = self.launcher.variable(text) if text else None
         if storage is None:
-            self.findings.no_symbol(q.api, q.site, text)
+            self.findings.no_symbol(q.api, q.site, symbols.plain(text))
         return storage, text, rest
 
     def _symbol_part(self, q: Request) -> tuple[Storage, bytes] | None:
@@ -284,11 +286,23 @@ class Copies:
             self._store(storage, 0, len(data), len(data), 1, _row(data))
         return Answer()
 
+    def _variable_address(self, q: Request) -> Answer:
+        """Where the device has a `__managed__` variable."""
+        storage = self.launcher.variable(kernel_name(q))
+        return Answer(numbers=(0,)) if storage is None else self._address_of(storage)
+
     def _symbol_address(self, q: Request) -> Answer:
         storage, _, _ = self._symbol(q)
         if storage is None:
             return Answer(E.INVALID_SYMBOL, (0, 0))
-        return Answer(numbers=(storage.address, int(storage.record.size)))
+        return self._address_of(storage)
+
+    def _address_of(self, storage: Storage) -> Answer:
+        """Each file's variables begin at the same address: which one is meant must be plain."""
+        size = int(storage.record.size)
+        alone = len(self.memory.variables_at(storage.address)) == 1
+        missing = "" if alone else "the address of a variable where several files have some"
+        return Answer(numbers=(storage.address, size), missing=missing)
 
 
 def _rows(data: Any, at: int, pitch: int, width: int, rows: int) -> Any:

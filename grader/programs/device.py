@@ -22,14 +22,14 @@ from grader.programs.order import Order
 
 AFTER_STICKY = frozenset(
     ("cudaGetLastError", "cudaPeekAtLastError", "cudaDeviceReset", "cudaFree", "cudaFreeHost",
-     "error string", "error name", "shared read", "shared write", "variable read",
-     "variable write")
+     "cudaHostUnregister", "error string", "error name", "shared read", "shared write",
+     "variable read", "variable write", "variable address")
 )  # fmt: skip
 """Calls that still do something once an error has broken the context; all others return it."""
 
 INTERNAL = frozenset(
     ("given", "kernel", "error string", "error name", "shared read", "shared write",
-     "variable read", "variable write")
+     "variable read", "variable write", "variable address")
 )  # fmt: skip
 """What the headers ask for themselves: no call of the program's."""
 
@@ -82,6 +82,8 @@ class Device:
             answer = served(q) if served else Answer()
         except IndexError:
             raise ValueError(f"{name} with {len(numbers)} numbers") from None
+        if answer.missing:
+            self.give_up(answer.missing, site)
         if name in INTERNAL:
             return answer
         self._remember(name, answer)

@@ -21,7 +21,7 @@ of a position-independent program, below its libraries. A module's variables gro
 libcu++ they are hundreds, so their neighbourhood comes last.
 """
 
-Kind = Literal["device", "managed", "pinned", "given"]
+Kind = Literal["device", "managed", "pinned", "registered", "given"]
 
 _ITEM_BYTES = {
     "float": 4, "double": 8, "int": 4, "unsigned": 4, "uint": 4, "char": 1, "uchar": 1, "half": 2,
@@ -30,7 +30,7 @@ _ITEM_BYTES = {
     "int8_t": 1, "bool": 1, "__nv_bfloat16": 2, "nv_bfloat16": 2, "uint16_t": 2, "floatX": 4,
 }  # fmt: skip
 _ALLOCATED = re.compile(
-    r"\bcuda(?:Malloc\w*|HostAlloc)\s*\((?:\s*\([^)]*\))*\s*&?\s*([\w.\->\[\]]+)"
+    r"\bcuda(?:Malloc\w*|HostAlloc|HostRegister)\s*\((?:\s*\([^)]*\))*\s*&?\s*([\w.\->\[\]]+)"
 )
 
 
@@ -105,7 +105,7 @@ class DeviceMemory:
         if size % item:
             item = 1
         slot = L.FIRST_BUFFER_SLOT + len(self.memory.buffers)
-        if kind != "device":
+        if kind in ("managed", "pinned"):
             shared = next(self._next_shared, None)
             if shared is None:
                 return None
@@ -144,11 +144,16 @@ class DeviceMemory:
 
     def variable_at(self, address: int) -> Storage | None:
         """The module variable an address lies in."""
-        for storages in self.memory.variables.values():
-            for storage in storages:
-                if storage.slot == address >> L.SLOT_BITS:
-                    return storage
-        return None
+        return next(iter(self.variables_at(address)), None)
+
+    def variables_at(self, address: int) -> list[Storage]:
+        """The variables an address may lie in: each module's begin at the same place."""
+        return [
+            storage
+            for storages in self.memory.variables.values()
+            for storage in storages
+            if storage.slot == address >> L.SLOT_BITS
+        ]
 
     def live(self) -> list[Allocation]:
         """Allocations that nothing has freed."""

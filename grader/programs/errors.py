@@ -15,6 +15,8 @@ NOT_READY = 600
 OUT_OF_RESOURCES = 701
 LAUNCH_TIMEOUT = 702
 ASSERT = 710
+ALREADY_REGISTERED = 712
+NOT_REGISTERED = 713
 LAUNCH_FAILURE = 719
 COOPERATIVE_TOO_LARGE = 720
 
@@ -38,6 +40,14 @@ ERRORS: dict[int, tuple[str, str]] = {
     701: ("cudaErrorLaunchOutOfResources", "too many resources requested for launch"),
     702: ("cudaErrorLaunchTimeout", "the launch timed out and was terminated"),
     710: ("cudaErrorAssert", "device-side assert triggered"),
+    712: (
+        "cudaErrorHostMemoryAlreadyRegistered",
+        "part or all of the requested memory range is already mapped",
+    ),
+    713: (
+        "cudaErrorHostMemoryNotRegistered",
+        "pointer does not correspond to a registered memory region",
+    ),
     716: ("cudaErrorMisalignedAddress", "misaligned address"),
     719: ("cudaErrorLaunchFailure", "unspecified launch failure"),
     720: ("cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"),

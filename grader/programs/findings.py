@@ -86,9 +86,13 @@ class Findings:
         if what is None:
             words = f"expected a pointer of cudaMalloc, found {address:#x}, which is host memory"
             advice = "Host memory goes to free() or delete[]."
-        elif what.kind == "pinned" or api == "cudaFreeHost":
+        elif what.kind in ("pinned", "registered") or api == "cudaFreeHost":
             words = f"{what.name} does not belong to {api}"
-            advice = "cudaFreeHost() frees what cudaMallocHost() gave, cudaFree() the rest."
+            advice = (
+                "cudaHostUnregister() ends what cudaHostRegister() began."
+                if what.kind == "registered"
+                else "cudaFreeHost() frees what cudaMallocHost() gave, cudaFree() the rest."
+            )
         else:
             words = (
                 f"expected the start of {what.name}, found {address - what.address} bytes into it"
@@ -260,7 +264,8 @@ class Findings:
                 self.found[key]["count"] = max(self.found[key]["count"], fault.count)
                 continue
             if len(self.found) < MOST:
-                record["message"] += f" (kernel {kernel}, launched at line {site.line})"
+                elsewhere = f"{site.file}, " if fault.file not in (None, site.file) else ""
+                record["message"] += f" (kernel {kernel}, launched at {elsewhere}line {site.line})"
                 self.found[key] = record
             if fault.space == "shared" and fault.kind == "out_of_bounds" and not fault.extent:
                 self.add(
@@ -300,7 +305,7 @@ class Findings:
         for key in self.unseen:
             self.found[key]["message"] += "; the program never asked (cudaGetLastError)"
         for allocation in memory.by_slot.values():
-            if allocation.kind == "given":
+            if allocation.kind in ("given", "registered"):
                 continue
             self._in_elements(allocation)
             if allocation.freed is None and clean:

@@ -42,28 +42,31 @@ def build_job(
     request: dict[str, Any], blobs: Sequence[bytes]
 ) -> tuple[dict[str, Any], list[bytes]]:
     """In the child: the program, the kernels it launches and what the compiler said."""
-    file = request["file_name"]
-    _lay_out({**request["headers"], file: request["text"]})
+    file, beside = request["file_name"], request["beside"]
+    files = {file: request["text"], **{k: v for k, v in beside.items() if k.endswith(".cu")}}
+    _lay_out({**request["headers"], **files}, beside)
     if request["harness"]:
         _wrap(file, request["harness"])
-    done = _clang(
-        [
-            *options_for(request["toolkit"]),
-            f"-I{Path(file).parent}",
-            "-S",
-            "-emit-llvm",
-            file,
-            "-o",
-            "host.ll",
-        ]
-    )
-    if done.returncode:
-        return _answer(host_messages.failed(done.stderr, file))
-    said = host_messages.of_clang(done.stderr, file)
-    code = Path("host.ll").read_text(errors="replace")
-    _checked(_clang([f"--target={toolchain.target()}", "-fPIE", "-c", "host.ll", "-o", "host.o"]))
+    said: list[Diagnostic] = []
+    kernels: list[dict[str, str]] = []
     objects = []
-    for number, (name, text) in enumerate(request["beside"].items()):
+    for number, name in enumerate(files):
+        # What stands for the device code tells the runtime which file a kernel is of.
+        Path("device-code").write_text(f"{number} compiled elsewhere")
+        source = ["-S", "-emit-llvm", name, "-o", "host.ll"]
+        done = _clang([*options_for(request["toolkit"]), f"-I{Path(name).parent}", *source])
+        if done.returncode:
+            return _answer(host_messages.failed(done.stderr, name))
+        said += host_messages.of_clang(done.stderr, name)
+        code = Path("host.ll").read_text(errors="replace")
+        found = symbols.launched(code)
+        kernels.append({f"{number}:{k}": v for k, v in found.items()} if number else found)
+        objects.append(f"host{number}.o")
+        assembled = ["-fPIE", "-c", "host.ll", "-o", objects[-1]]
+        _checked(_clang([f"--target={toolchain.target()}", *assembled]))
+    for number, (name, text) in enumerate(beside.items()):
+        if name in files:
+            continue
         _write(name, text)
         objects.append(f"beside{number}.o")
         done = _clang([*_beside(request["toolkit"]), "-c", name, "-o", objects[-1]])
@@ -73,11 +76,11 @@ def build_job(
     if unlinked is not None:
         return _answer([host_messages.of_linker(unlinked, file)])
     header, _ = _answer(said)
-    return header | {"kernels": symbols.launched(code)}, [Path("program").read_bytes()]
+    return header | {"kernels": kernels}, [Path("program").read_bytes()]
 
 
 def _answer(said: Sequence[Diagnostic]) -> tuple[dict[str, Any], list[bytes]]:
-    return {"diagnostics": [d.model_dump(mode="json") for d in said], "kernels": {}}, []
+    return {"diagnostics": [d.model_dump(mode="json") for d in said], "kernels": []}, []
 
 
 def options_for(toolkit: str | None) -> list[str]:
@@ -113,9 +116,10 @@ def _wrap(file: str, harness: str) -> None:
     )
 
 
-def _lay_out(files: Mapping[str, str]) -> None:
-    """Write the files; headers above the program's folder (`../`) lie above it here too."""
-    above = max(PurePosixPath(name).parts.count("..") for name in files)
+def _lay_out(files: Mapping[str, str], beside: Mapping[str, str]) -> None:
+    """Write the CUDA files and headers; what lies above the program's folder (`../`) lies above it
+    here too, and so will the files `beside`."""
+    above = max(PurePosixPath(name).parts.count("..") for name in (*files, *beside))
     if above:
         folder = Path(*["folder"] * above)
         folder.mkdir(parents=True)
@@ -124,7 +128,6 @@ def _lay_out(files: Mapping[str, str]) -> None:
         _write(name, host_half(text))
     for name, text in unserved.stand_ins(files.values(), files).items():
         _write(f"{unserved.FOLDER}/{name}", text)
-    Path("device-code").write_bytes(b"compiled elsewhere")
 
 
 def _write(name: str, text: str) -> None:
@@ -157,7 +160,7 @@ def _link(libraries: Path, runtime: str, objects: Sequence[str]) -> str | None:
         ["ld.lld", "--entry", "_start", "-z", "stack-size=16777216", "--gc-sections",
          "--eh-frame-hdr", "-znow", "-pie", "-o", "program",
          "--dynamic-linker", (libraries / toolchain.LOADER).read_text(),
-         *(str(libraries / name) for name in first), "host.o", runtime, *objects,
+         *(str(libraries / name) for name in first), runtime, *objects,
          "--as-needed",
          *(str(libraries / name) for name in order if name not in first)]
     )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 
 from grader import vgpu
 from grader.programs import errors as E
-from grader.programs import geometry
+from grader.programs import geometry, symbols
 from grader.programs.device_memory import Allocation, DeviceMemory, Site
 from grader.programs.findings import Findings
 from grader.vgpu import cost
@@ -59,9 +59,10 @@ class KernelOf:
 
 @dataclass
 class Program:
-    """The device half of a program: both modules, and the kernels by the symbol the host uses."""
+    """The device half of a program: the optimised module of each CUDA file, None where it has no
+    device code, and the kernels of all by the symbol the host uses."""
 
-    modules: tuple[Module, ...]
+    modules: tuple[Module | None, ...]
     kernels: dict[str, KernelOf]
 
 
@@ -105,13 +106,13 @@ class Launcher:
         return [p.size_bytes for p in kernel.optimised.parameters] if kernel else []
 
     def variable(self, name: str) -> Storage | None:
-        """A module's variable."""
-        for kernel in self.program.kernels.values():
-            return self.memory.variable(kernel.optimised, name)
-        for module in self.program.modules[:1]:
-            for entry in module.kernels:
-                return self.memory.variable(module.kernel(entry), name)
-        return None
+        """A variable of the module that belongs to its file."""
+        number = symbols.unit(name)
+        module = self.program.modules[number] if number < len(self.program.modules) else None
+        if module is None:
+            return None
+        kernel = next((module.kernel(entry) for entry in module.kernels), None)
+        return self.memory.variable(kernel, symbols.plain(name)) if kernel else None
 
     def allow_shared(self, symbol: str, size: int) -> bool:
         """cudaFuncAttributeMaxDynamicSharedMemorySize."""
@@ -374,7 +375,11 @@ class Launcher:
 
     def summary(self) -> dict[str, int]:
         """How often each kernel was launched."""
-        return {self.program.kernels[s].name: times for s, times in self.done.items()}
+        found: dict[str, int] = {}
+        for symbol, times in self.done.items():
+            name = self.program.kernels[symbol].name
+            found[name] = found.get(name, 0) + times
+        return found
 
 
 def _unpack(kernel: Kernel, packed: bytes) -> list[bytes]:
@@ -392,19 +397,26 @@ def _is_host(value: int) -> bool:
     return 0x5500_0000_0000 <= value < 0x5700_0000_0000 or 0x7000_0000_0000 <= value < 1 << 47
 
 
-def program_of(variants: list[dict[str, Any]], names: dict[str, str]) -> Program:
-    """The device half: `variants` with PTX, entries and registers; kernels by host symbol."""
-    modules = tuple(Module.from_ptx(v["ptx"]) for v in variants)
-    kernels = {}
-    for symbol, name in names.items():
-        entries = [v["symbols"].get(symbol) for v in variants]
-        if not entries or entries[0] is None:
-            continue
-        kernels[symbol] = KernelOf(
-            name=name,
-            optimised=modules[0].kernel(entries[0]),
-            unoptimised=modules[1].kernel(entries[1]) if len(modules) > 1 and entries[1] else None,
-            registers=variants[0]["registers"].get(entries[0]),
-            shared_bytes=variants[0]["shared_bytes"].get(entries[0], 0),
-        )
-    return Program(modules, kernels)
+def program_of(units: list[dict[str, Any]]) -> Program:
+    """The device half: for each CUDA file its variants with PTX, entries and registers, and its
+    kernels' names by host symbol.
+    """
+    kernels: dict[str, KernelOf] = {}
+    first: list[Module | None] = []
+    for unit in units:
+        variants = unit["variants"]
+        modules = tuple(Module.from_ptx(v["ptx"]) for v in variants)
+        first.append(modules[0] if modules else None)
+        for symbol, name in unit["kernels"].items():
+            entries = [v["symbols"].get(symbol) for v in variants]
+            if not entries or entries[0] is None:
+                continue
+            second = modules[1].kernel(entries[1]) if len(modules) > 1 and entries[1] else None
+            kernels[symbol] = KernelOf(
+                name=name,
+                optimised=modules[0].kernel(entries[0]),
+                unoptimised=second,
+                registers=variants[0]["registers"].get(entries[0]),
+                shared_bytes=variants[0]["shared_bytes"].get(entries[0], 0),
+            )
+    return Program(tuple(first), kernels)

@@ -14,6 +14,7 @@ from grader.programs.order import Order
 
 _KINDS: dict[str, Kind] = {
     "cudaMallocManaged": "managed", "cudaMallocHost": "pinned", "cudaHostAlloc": "pinned",
+    "cudaHostRegister": "registered",
 }  # fmt: skip
 _RESERVED_NOW, _USED_HIGH = 5, 8
 """Attributes of a memory pool that are sizes."""
@@ -35,6 +36,8 @@ class MemoryCalls:
             "cudaMallocManaged": self._malloc,
             "cudaMallocHost": self._malloc,
             "cudaHostAlloc": self._malloc,
+            "cudaHostRegister": self._register,
+            "cudaHostUnregister": self._unregister,
             "cudaFree": self._free,
             "cudaFreeHost": self._free,
             "cudaHostGetDevicePointer": self._device_pointer,
@@ -77,7 +80,8 @@ class MemoryCalls:
             return Answer()
         found = self.memory.at(q.numbers[0])
         host = q.api == "cudaFreeHost"
-        if found is None or found.address != q.numbers[0] or (found.kind == "pinned") != host:
+        wrong = found is None or found.kind == "registered" or (found.kind == "pinned") != host
+        if found is None or wrong or found.address != q.numbers[0]:
             self.findings.host_pointer_freed(q.api, q.site, found, q.numbers[0])
             return Answer(E.INVALID_VALUE)
         q.note(buffer=found.name, address=found.address)
@@ -88,9 +92,32 @@ class MemoryCalls:
         self.memory.free(found, q.site)
         return Answer(opens=True)
 
+    def _register(self, q: Request) -> Answer:
+        """Memory of the program's own: the device has a copy, brought when a launch may use it."""
+        pointer, size, _, known = q.numbers[:4]
+        q.note(bytes=size)
+        if known:
+            return Answer(E.ALREADY_REGISTERED)
+        if not pointer or not size or self.memory.at(pointer):
+            return Answer(E.INVALID_VALUE)
+        found = self.memory.allocate(size, "registered", q.site)
+        if found is None:
+            return Answer(E.MEMORY_ALLOCATION)
+        q.note(buffer=found.name, address=found.address)
+        return Answer(numbers=(found.address,))
+
+    def _unregister(self, q: Request) -> Answer:
+        found = self.memory.at(q.numbers[0])
+        if found is None or found.kind != "registered" or found.freed is not None:
+            return Answer(E.NOT_REGISTERED)
+        q.note(buffer=found.name, address=found.address)
+        self.order.wait(lambda pending: True)
+        self.memory.free(found, q.site)
+        return Answer(opens=True)
+
     def _pointer_attributes(self, q: Request) -> Answer:
         found = self.memory.at(q.numbers[0])
-        known = {"pinned": 1, "device": 2, "given": 2, "managed": 3}
+        known = {"pinned": 1, "registered": 1, "device": 2, "given": 2, "managed": 3}
         kind = known[found.kind] if found else 2 if self.memory.variable_at(q.numbers[0]) else 0
         return Answer(numbers=(kind,))
 
@@ -103,4 +130,8 @@ class MemoryCalls:
 
     def _device_pointer(self, q: Request) -> Answer:
         found = self.memory.at(q.numbers[0])
-        return Answer() if found and found.kind == "pinned" else Answer(E.INVALID_VALUE)
+        return (
+            Answer()
+            if found and found.kind in ("pinned", "registered")
+            else Answer(E.INVALID_VALUE)
+        )

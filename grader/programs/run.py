@@ -11,8 +11,10 @@ from pydantic import Field, ValidationError
 
 from grader import cache, sandbox
 from grader.errors import InternalError, NotGradableError
+from grader.languages import Variant
 from grader.languages.mangling import function_name
-from grader.programs.build import Built, symbols_of
+from grader.programs.build import Built, Unit, symbols_of
+from grader.programs.symbols import plain
 from grader.result import Dim3, Fault, LineMetrics, Record
 
 if TYPE_CHECKING:
@@ -101,19 +103,9 @@ def run(
     limits: sandbox.Limits = LIMITS,
 ) -> Outcome:
     """Run the program once. Raises NotGradableError where no child can be started."""
-    variants = built.artefact.variants[:2] if built.artefact else ()
-    found = symbols_of(built)
     copies = dict(files or {})
     request = {
-        "variants": [
-            {
-                "symbols": s,
-                "registers": dict(v.registers),
-                "shared_bytes": dict(v.shared_bytes),
-            }
-            for v, s in zip(variants, found, strict=False)
-        ],
-        "kernels": {symbol: function_name(symbol) for symbol in built.kernels},
+        "units": [_device_half(unit) for unit in built.units],
         "texts": dict(built.texts),
         "arguments": list(arguments),
         "files": list(copies),
@@ -132,7 +124,8 @@ def run(
         ],
     }
     contents = [b.initial.tobytes() for b in given if b.initial is not None]
-    blobs = [*(v.ptx.encode() for v in variants), stdin, *contents, *copies.values()]
+    ptx = [variant.ptx.encode() for unit in built.units for variant in _variants(unit)]
+    blobs = [*ptx, stdin, *contents, *copies.values()]
     reply = _call(request, blobs, limits, built)
     if reply.exit.cause == "refused":
         raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
@@ -156,6 +149,26 @@ def run(
         outputs=values,
         written=written,
     )
+
+
+def _variants(unit: Unit) -> tuple[Variant, ...]:
+    """The optimised build, and the unoptimised one where there is one."""
+    return unit.artefact.variants[:2] if unit.artefact else ()
+
+
+def _device_half(unit: Unit) -> dict[str, Any]:
+    """What the child must know of a CUDA file besides its PTX."""
+    return {
+        "variants": [
+            {
+                "symbols": s,
+                "registers": dict(v.registers),
+                "shared_bytes": dict(v.shared_bytes),
+            }
+            for v, s in zip(_variants(unit), symbols_of(unit), strict=False)
+        ],
+        "kernels": {symbol: function_name(plain(symbol)) for symbol in unit.kernels},
+    }
 
 
 def _item_bytes(b: BufferData) -> int:
@@ -218,7 +231,8 @@ def _keep(built: Built, keys: Sequence[str], objects: Sequence[bytes]) -> None:
 
     allowed = {
         native.key(native.digest(variant.ptx), entry, shadow)
-        for variant in (built.artefact.variants if built.artefact else ())
+        for unit in built.units
+        for variant in (unit.artefact.variants if unit.artefact else ())
         for entry in variant.entries.values()
         for shadow in (False, True)
     }

@@ -40,10 +40,10 @@ def run_job(request: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, 
     if not use_cache(request["cache"]):
         return {"needs": "runtime"}, []
     data = list(blobs)
-    variants = request["variants"]
-    for variant in variants:
-        variant["ptx"] = data.pop(0).decode()
-    program = program_of(variants, request["kernels"])
+    for unit in request["units"]:
+        for variant in unit["variants"]:
+            variant["ptx"] = data.pop(0).decode()
+    program = program_of(request["units"])
     lines = {name: text.splitlines() for name, text in request["texts"].items()}
     device = Device(program, lines)
     stdin = data.pop(0)

@@ -44,6 +44,17 @@ def launched(code: str) -> dict[str, str]:
     }
 
 
+def plain(symbol: str) -> str:
+    """A kernel's or variable's symbol without the number of the file it stands in."""
+    return symbol.rpartition(":")[2]
+
+
+def unit(symbol: str) -> int:
+    """The number of the file that a symbol stands in."""
+    number = symbol.rpartition(":")[0]
+    return int(number) if number.isdecimal() else 0
+
+
 def entry(symbol: str, name: str, entries: Mapping[str, str]) -> str | None:
     """The entry of the PTX that the kernel `symbol`, in C++ `name`, became; None without one.
 

@@ -44,6 +44,58 @@ int main() {
   return 0;
 }
 """,
+    "managed addresses": """
+struct Pair { int a, b; };
+__managed__ Pair pair = {1, 2};
+__managed__ int table[8];
+__global__ void swap(Pair* p) { int a = p->a; p->a = p->b; p->b = a; }
+int main() {
+  swap<<<1, 1>>>(&pair);
+  expect(cudaDeviceSynchronize() == cudaSuccess);
+  expect(pair.a == 2 && pair.b == 1);
+  fill<<<1, 4>>>(table + 2, 4, 50);
+  cudaDeviceSynchronize();
+  expect(table[1] == 0 && table[2] == 50 && table[5] == 53 && table[6] == 0);
+  expect(cudaMemset(table, 0xff, 8) == cudaSuccess);
+  cudaDeviceSynchronize();
+  expect(table[1] == -1 && table[2] == 50);
+  return 0;
+}
+""",
+    "registered": """
+int main() {
+  int *a = new int[64](), *there, value;
+  std::vector<int> b(64, 5);
+  for (int i = 0; i < 64; ++i) a[i] = -i;
+  expect(cudaHostRegister(a, 256, cudaHostRegisterMapped) == cudaSuccess);
+  expect(cudaHostRegister(a, 256, 0) == cudaErrorHostMemoryAlreadyRegistered);
+  expect(cudaGetLastError() == cudaErrorHostMemoryAlreadyRegistered);
+  expect(cudaHostGetDevicePointer(&there, a + 1, 0) == cudaSuccess);
+  fill<<<1, 32>>>(there, 32, 10);
+  expect(cudaDeviceSynchronize() == cudaSuccess);
+  expect(a[0] == 0 && a[1] == 10 && a[32] == 41 && a[33] == -33);
+  a[40] = 7;
+  fill<<<1, 4>>>(a + 60, 4, 1);  // the host's own pointer serves as well
+  cudaDeviceSynchronize();
+  expect(a[40] == 7 && a[63] == 4);
+  cudaPointerAttributes what;
+  expect(cudaPointerGetAttributes(&what, a) == cudaSuccess);
+  expect(what.type == cudaMemoryTypeHost && what.hostPointer == a);
+  expect(cudaPointerGetAttributes(&what, there) == cudaSuccess && what.hostPointer == a + 1);
+  int* d;
+  cudaMalloc(&d, 256);
+  expect(cudaMemcpyAsync(d, a, 256, cudaMemcpyHostToDevice) == cudaSuccess);
+  expect(cudaMemcpy(&value, d + 63, 4, cudaMemcpyDeviceToHost) == cudaSuccess && value == 4);
+  cudaFree(d);
+  expect(cudaHostUnregister(a) == cudaSuccess);
+  expect(cudaHostUnregister(a) == cudaErrorHostMemoryNotRegistered);
+  expect(cudaHostRegister(b.data(), 256, cudaHostRegisterDefault) == cudaSuccess);
+  expect(cudaHostUnregister(b.data()) == cudaSuccess && b[63] == 5);
+  expect(cudaHostRegister(nullptr, 256, 0) == cudaErrorInvalidValue);
+  delete[] a;
+  return 0;
+}
+""",
     "pinned": """
 int main() {
   int *a, *b, *c, *d, *mapped;

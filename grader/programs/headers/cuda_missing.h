@@ -59,7 +59,7 @@ GRADE_MISSING_CALL("a CUDA array", cudaFreeArray)
 GRADE_MISSING_CALL("a CUDA array", cudaMemcpyToArray)
 GRADE_MISSING_CALL("a CUDA array", cudaMemcpy2DToArray)
 
-// graphics, other processes, host memory of the program's own
+// graphics, other processes
 struct GRADE_UNSERVED("graphics") cudaGraphicsResource;
 typedef struct cudaGraphicsResource* cudaGraphicsResource_t GRADE_UNSERVED("graphics");
 GRADE_MISSING_CALL("graphics", cudaGraphicsGLRegisterBuffer)
@@ -67,10 +67,3 @@ GRADE_MISSING_CALL("graphics", cudaGLSetGLDevice)
 struct GRADE_UNSERVED("memory of another process") cudaIpcMemHandle_t;
 GRADE_MISSING_CALL("memory of another process", cudaIpcGetMemHandle)
 GRADE_MISSING_CALL("memory of another process", cudaIpcOpenMemHandle)
-#define cudaHostRegisterDefault 0
-#define cudaHostRegisterPortable 1
-#define cudaHostRegisterMapped 2
-#define cudaHostRegisterIoMemory 4
-#define cudaHostRegisterReadOnly 8
-GRADE_ENDS_THE_RUN("registering host memory", cudaError_t, cudaHostRegister)
-GRADE_ENDS_THE_RUN("registering host memory", cudaError_t, cudaHostUnregister)

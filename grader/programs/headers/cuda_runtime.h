@@ -157,13 +157,26 @@ inline cudaError_t cudaFreeHost(void* p, GRADE_AT) {
   return e;
 }
 inline cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags, GRADE_AT) {
-  cudaError_t e = grade::Call(host, flags)("cudaHostGetDevicePointer", file, line);
-  if (e == cudaSuccess) *device = host;
+  void* there = grade_device_pointer(host);
+  cudaError_t e = grade::Call(there, flags)("cudaHostGetDevicePointer", file, line);
+  if (e == cudaSuccess) *device = there;
   return e;
 }
 template <class T>
 inline cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags, GRADE_AT) {
   return cudaHostGetDevicePointer((void**)(void*)device, host, flags, file, line);
+}
+inline cudaError_t cudaHostRegister(void* p, size_t bytes, unsigned flags, GRADE_AT) {
+  bool known = grade_device_pointer(p) != p;
+  grade::Call c(p, bytes, flags, known);
+  cudaError_t e = c("cudaHostRegister", file, line);
+  if (e == cudaSuccess && !grade_register(p, bytes, c.results[0])) return cudaErrorMemoryAllocation;
+  return e;
+}
+inline cudaError_t cudaHostUnregister(void* p, GRADE_AT) {
+  void* there = grade_device_pointer(p);
+  grade_unregister(p);
+  return grade::Call(there)("cudaHostUnregister", file, line);
 }
 inline cudaError_t cudaMemGetInfo(size_t* left, size_t* total, GRADE_AT) {
   grade::Call c;
@@ -172,12 +185,13 @@ inline cudaError_t cudaMemGetInfo(size_t* left, size_t* total, GRADE_AT) {
   return e;
 }
 inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* a, const void* p, GRADE_AT) {
-  grade::Call c(p);
+  void* there = grade_device_pointer(p);
+  grade::Call c(there);
   cudaError_t e = c("cudaPointerGetAttributes", file, line);
   a->type = (cudaMemoryType)c.results[0];
   a->device = a->type == cudaMemoryTypeUnregistered ? -2 : 0;
-  a->devicePointer = a->type == cudaMemoryTypeUnregistered ? nullptr : (void*)p;
-  a->hostPointer = a->type == cudaMemoryTypeDevice ? nullptr : (void*)p;
+  a->devicePointer = a->type == cudaMemoryTypeUnregistered ? nullptr : there;
+  a->hostPointer = a->type == cudaMemoryTypeDevice ? nullptr : grade_host_pointer(p);
   return e;
 }
 inline cudaError_t cudaMallocPitch(void** p, size_t* pitch, size_t width, size_t height, GRADE_AT) {
@@ -202,6 +216,7 @@ namespace grade {
 inline cudaError_t copy(const char* name, void* to, size_t to_pitch, const void* from,
                         size_t from_pitch, size_t width, size_t rows, cudaMemcpyKind kind,
                         cudaStream_t stream, bool async, const char* file, int line) {
+  to = grade_host_pointer(to), from = grade_host_pointer(from);
   bool to_device = on_device(to), from_device = on_device(from);
   bool later = async && from_device && grade_is_shared(to);
   if (later) grade_close(to), to_device = true;
@@ -343,19 +358,21 @@ inline cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol, GRADE_AT) {
 }
 
 inline cudaError_t cudaMemset(void* p, int value, size_t bytes, GRADE_AT) {
-  if (grade_is_shared(p)) grade_close(p);
+  p = grade_close(p);
   return grade::Call(p, bytes, value, bytes, 1, 0, false)("cudaMemset", file, line);
 }
 inline cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes, cudaStream_t stream = 0,
                                    GRADE_AT) {
-  if (grade_is_shared(p)) grade_close(p);
+  p = grade_close(p);
   return grade::Call(p, bytes, value, bytes, 1, stream, true)("cudaMemsetAsync", file, line);
 }
 inline cudaError_t cudaMemset2D(void* p, size_t pitch, int value, size_t width, size_t height,
                                 GRADE_AT) {
+  p = grade_close(p);
   return grade::Call(p, pitch, value, width, height, 0, false)("cudaMemset2D", file, line);
 }
 inline cudaError_t cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent e, GRADE_AT) {
+  p.ptr = grade_close(p.ptr);
   return grade::Call(p.ptr, p.pitch, value, e.width, e.height * e.depth, 0, false)(
       "cudaMemset3D", file, line);
 }

@@ -33,7 +33,8 @@ typedef struct {
   char* base;
   size_t bytes;
   int managed, closed;
-  const char* variable;  // of a `__managed__` variable: its name; it has no pages of its own
+  const char* variable;  // of a `__managed__` variable: its name
+  uint64_t device;       // where the device has it, if elsewhere: such memory has no pages of its own
 } Region;
 typedef struct {
   const void* stub;
@@ -81,11 +82,11 @@ static void skip(uint64_t bytes) {
 
 // What a call reads or fills is touched first: a bad address then is a fault at that call, not an
 // error of the pipe in the middle of a message.
-static Region* region_of(uint64_t address);
+static Region* shared_at(uint64_t address);
 static void open_region(Region* r);
 static void prepare(const void* data, size_t bytes, int fill) {
   if (!bytes) return;
-  Region* r = region_of((uint64_t)data);
+  Region* r = shared_at((uint64_t)data);
   if (r) open_region(r);
   volatile char* at = (volatile char*)data;
   for (size_t k = 0; k < bytes; k += PAGE) {
@@ -134,39 +135,61 @@ static uint32_t talk(const char* name, const char* file, int line, const uint64_
 
 static size_t rounded(size_t bytes) { return (bytes + PAGE - 1) & ~(PAGE - 1); }
 
+static int own_pages(const Region* r) { return !r->variable && !r->device; }
+
+// The region whose own pages an address lies in.
 static Region* region_of(uint64_t address) {
   for (int k = 0; k < region_count; ++k)
-    if (regions[k].base && !regions[k].variable &&
+    if (regions[k].base && own_pages(&regions[k]) &&
         address - (uint64_t)regions[k].base < rounded(regions[k].bytes))
       return &regions[k];
   return 0;
 }
 
+// The region of any kind that an address, the host's or the device's, lies in.
+static Region* shared_at(uint64_t address) {
+  for (int k = 0; k < region_count; ++k) {
+    Region* r = &regions[k];
+    if (r->base && !own_pages(r) && (address - (uint64_t)r->base < r->bytes ||
+                                     (r->device && address - r->device < r->bytes)))
+      return r;
+  }
+  return region_of(address);
+}
+
+static uint64_t device_address(Region* r, uint64_t address) {
+  if (own_pages(r) || address - (uint64_t)r->base >= r->bytes) return address;
+  if (!r->device)
+    talk("variable address", "", 0, 0, 0, r->variable, strlen(r->variable), &r->device, 0, 0, 0, 0);
+  return address - (uint64_t)r->base + r->device;
+}
+
 static void open_region(Region* r) {
   if (!r->closed) return;
   r->closed = 0;
-  if (!r->variable) mprotect(r->base, rounded(r->bytes), PROT_READ | PROT_WRITE);
-  uint64_t a[2] = {(uint64_t)r->base, r->bytes};
-  if (r->variable)
-    talk("variable read", "", 0, a, 0, r->variable, strlen(r->variable), 0, r->base, r->bytes, 0, 0);
-  else
+  if (own_pages(r)) mprotect(r->base, rounded(r->bytes), PROT_READ | PROT_WRITE);
+  if (r->variable) {
+    talk("variable read", "", 0, 0, 0, r->variable, strlen(r->variable), 0, r->base, r->bytes, 0, 0);
+  } else {
+    uint64_t a[2] = {device_address(r, (uint64_t)r->base), r->bytes};
     talk("shared read", "", 0, a, 2, 0, 0, 0, r->base, r->bytes, 0, 0);
+  }
 }
 
 static void close_region(Region* r) {
   if (r->closed) return;
-  uint64_t a[1] = {(uint64_t)r->base};
   if (r->variable) {
     size_t length = strlen(r->variable) + 1;
     char* packed = malloc(length + r->bytes);
     memcpy(packed, r->variable, length), memcpy(packed + length, r->base, r->bytes);
-    talk("variable write", "", 0, a, 0, packed, length + r->bytes, 0, 0, 0, 0, 0);
+    talk("variable write", "", 0, 0, 0, packed, length + r->bytes, 0, 0, 0, 0, 0);
     free(packed);
   } else {
+    uint64_t a[1] = {device_address(r, (uint64_t)r->base)};
     talk("shared write", "", 0, a, 1, r->base, r->bytes, 0, 0, 0, 0, 0);
   }
   r->closed = 1;
-  if (!r->variable) mprotect(r->base, rounded(r->bytes), PROT_NONE);
+  if (own_pages(r)) mprotect(r->base, rounded(r->bytes), PROT_NONE);
 }
 
 static void follow(uint32_t flags) {
@@ -175,16 +198,51 @@ static void follow(uint32_t flags) {
       if (regions[k].base) open_region(&regions[k]);
 }
 
-void* grade_share(uint64_t address, size_t bytes, int managed) {
+static int free_region(void) {
   int k = 0;
   while (k < region_count && regions[k].base) ++k;
+  if (k == region_count && k < MOST_REGIONS) ++region_count;
+  return k;
+}
+
+void* grade_share(uint64_t address, size_t bytes, int managed) {
+  int k = free_region();
   if (k == MOST_REGIONS) return 0;
   void* at = mmap((void*)address, rounded(bytes), PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (at != (void*)address) return 0;
-  if (k == region_count) ++region_count;
-  regions[k] = (Region){at, bytes, managed, 0, 0};
+  regions[k] = (Region){.base = at, .bytes = bytes, .managed = managed};
   return at;
+}
+
+// Memory of the program's own that the device may use, at an address of the device's.
+int grade_register(void* base, size_t bytes, uint64_t device) {
+  int k = free_region();
+  if (k == MOST_REGIONS) return 0;
+  regions[k] = (Region){.base = base, .bytes = bytes, .device = device};
+  return 1;
+}
+
+void grade_unregister(const void* base) {
+  Region* r = shared_at((uint64_t)base);
+  if (!r || own_pages(r) || r->variable) return;
+  open_region(r);
+  r->base = 0;
+}
+
+// Where the device has what the host has at `address`: elsewhere for registered memory and
+// `__managed__` variables.
+void* grade_device_pointer(const void* address) {
+  Region* r = shared_at((uint64_t)address);
+  return (void*)(r ? device_address(r, (uint64_t)address) : (uint64_t)address);
+}
+
+// The other way round; an address that is the device's alone stays.
+void* grade_host_pointer(const void* address) {
+  Region* r = shared_at((uint64_t)address);
+  uint64_t at = (uint64_t)address;
+  if (r && r->device && at - r->device < r->bytes) at = (uint64_t)r->base + (at - r->device);
+  return (void*)at;
 }
 
 void grade_unshare(uint64_t address) {
@@ -199,9 +257,10 @@ void grade_unshare(uint64_t address) {
 // A copy into shared memory that has not been waited for: what it brings shows when it is opened.
 int grade_is_shared(const void* address) { return region_of((uint64_t)address) != 0; }
 
-void grade_close(const void* address) {
-  Region* r = region_of((uint64_t)address);
+void* grade_close(const void* address) {
+  Region* r = shared_at((uint64_t)address);
   if (r) close_region(r);
+  return grade_device_pointer(address);
 }
 
 // ---- calls -------------------------------------------------------------------------------------
@@ -280,8 +339,8 @@ int grade_launch(const char* api, const void* stub, Size grid, Size block, void*
     if (kernel->sizes[k] == 8) {
       uint64_t value;
       memcpy(&value, args[k], 8);
-      Region* r = region_of(value);
-      if (r) close_region(r);
+      value = (uint64_t)grade_close((void*)value);
+      memcpy(at, &value, 8);
     }
     at += kernel->sizes[k];
   }
@@ -300,12 +359,24 @@ int cudaLaunchKernel(const void* stub, Size grid, Size block, void** args, size_
   return grade_launch("<<<>>>", stub, grid, block, args, shared, stream, pushed.file, pushed.line);
 }
 
+// What the compiler wraps around the device code of one file: ours begins with the file's number.
+typedef struct { int magic, version; const char* data; void* unused; } Wrapper;
+
+// Two files may have kernels or variables of one name: after the first, the number stands before.
+static const char* named(void** handle, const char* name) {
+  int number = atoi(((const Wrapper*)handle)->data);
+  if (!number) return name;
+  char* text = malloc(strlen(name) + 16);
+  sprintf(text, "%d:%s", number, name);
+  return text;
+}
+
 void** __cudaRegisterFatBinary(void* wrapper) { return wrapper; }
 void __cudaRegisterFatBinaryEnd(void** handle) {}
 void __cudaUnregisterFatBinary(void** handle) {}
 int __cudaRegisterFunction(void** handle, const void* stub, char* name, const char* again, int limit,
                            void* a, void* b, void* c, void* d, int* e) {
-  if (kernel_count < MOST_KERNELS) kernels[kernel_count++] = (Kernel){stub, name};
+  if (kernel_count < MOST_KERNELS) kernels[kernel_count++] = (Kernel){stub, named(handle, name)};
   return 0;
 }
 // `__managed__` variables lie in this section of the program; there may be none.
@@ -315,13 +386,14 @@ extern char __stop_grade_managed[] __attribute__((weak));
 void __cudaRegisterVar(void** handle, void* shadow, char* name, const char* again, int ext,
                        size_t bytes, int constant, int global) {
   char* at = shadow;
+  const char* known = named(handle, name);
   if (at >= __start_grade_managed && at < __stop_grade_managed && region_count < MOST_REGIONS) {
     Region* r = &regions[region_count++];
-    *r = (Region){shadow, bytes, 1, 1, name};
+    *r = (Region){.base = shadow, .bytes = bytes, .managed = 1, .closed = 1, .variable = known};
     open_region(r);  // the device has the value it begins with
   }
   if (variable_count < MOST_KERNELS) {
-    variables[variable_count].shadow = shadow, variables[variable_count].name = name;
+    variables[variable_count].shadow = shadow, variables[variable_count].name = known;
     ++variable_count;
   }
 }

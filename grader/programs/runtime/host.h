@@ -13,7 +13,11 @@ const char* grade_variable(const void* shadow);
 void* grade_share(uint64_t address, size_t bytes, int managed);
 void grade_unshare(uint64_t address);
 int grade_is_shared(const void* address);
-void grade_close(const void* address);
+void* grade_close(const void* address);
+int grade_register(void* base, size_t bytes, uint64_t device);
+void grade_unregister(const void* base);
+void* grade_device_pointer(const void* address);
+void* grade_host_pointer(const void* address);
 #ifdef __cplusplus
 }
 #endif
