@@ -10,7 +10,7 @@ import numpy as np
 
 from grader import vgpu
 from grader.vgpu import layout as L
-from grader.vgpu.machine import _variables as module_variables
+from grader.vgpu.execution import module_variables
 from grader.vgpu.memory import IS_INPUT, READ_ONLY, TRACK, Storage, aligned
 from grader.vgpu.module import Kernel
 

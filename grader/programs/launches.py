@@ -17,7 +17,7 @@ from grader.programs import geometry, symbols
 from grader.programs.device_memory import Allocation, DeviceMemory, Site
 from grader.programs.findings import Findings
 from grader.vgpu import cost
-from grader.vgpu.machine import Limits
+from grader.vgpu.limits import Limits
 from grader.vgpu.memory import Storage
 from grader.vgpu.module import Kernel, Module
 

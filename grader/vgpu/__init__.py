@@ -7,11 +7,12 @@ Knows nothing of grading and is usable alone::
     run.faults, run.metrics, run.ended
 """
 
-from grader.vgpu.machine import Launch, LaunchError, Limits, launch
+from grader.vgpu.limits import LaunchError, Limits
+from grader.vgpu.machine import launch
 from grader.vgpu.memory import Memory, Pointer
 from grader.vgpu.module import Kernel, Module
 from grader.vgpu.ptx import PtxError
-from grader.vgpu.records import Fault, Metrics, Place
+from grader.vgpu.records import Fault, Launch, Metrics, Place
 
 __all__ = [
     "Fault",

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING
 
 from grader.vgpu import layout as L
+from grader.vgpu.execution import Execution
 from grader.vgpu.lower import Site
 from grader.vgpu.polling import polls
 from grader.vgpu.ptx import Instruction, Loc, Ptx
 from grader.vgpu.records import Access, Dim3, Fault, Place, Severity
-
-if TYPE_CHECKING:
-    from grader.vgpu.machine import CFault, _Frame
+from grader.vgpu.runtime_records import CFault
 
 SHARED_ID, LOCAL_ID = 0x40000000, 0x80000000
 ACCESS: tuple[Access, ...] = ("read", "write", "atomic")
@@ -97,11 +95,11 @@ def place(block: Dim3, thread: Dim3) -> str:
 class Reporter:
     """Turns the records of one launch into faults."""
 
-    def __init__(self, frame: _Frame) -> None:
-        self.frame = frame
-        self.ptx = frame.kernel.module.ptx
-        self.sites = frame.translated.lowered.sites
-        self.main = main_file(self.ptx, frame.kernel.name)
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self.ptx = execution.kernel.module.ptx
+        self.sites = execution.translated.lowered.sites
+        self.main = main_file(self.ptx, execution.kernel.name)
 
     # -- places -------------------------------------------------------------------------------
 
@@ -110,11 +108,11 @@ class Reporter:
         if site < len(self.sites):
             return self.position(self.sites[site].instruction.loc)
         k = site - len(self.sites)
-        if k >= self.frame.c.ncall_sites:
+        if k >= self.execution.c.ncall_sites:
             return None, None, None
-        call = self.frame.call_sites[k]
+        call = self.execution.call_sites[k]
         locs = [self.sites[call.site].instruction.loc]
-        blocks = self.frame.kernel.program.blocks
+        blocks = self.execution.kernel.program.blocks
         for back in call.back[: call.depth]:
             resumed = blocks[back].resume
             locs.append(resumed.loc if resumed is not None else None)
@@ -133,12 +131,12 @@ class Reporter:
 
     def thread(self, linear: int) -> Dim3:
         """A thread's index from its number in the block."""
-        x, y, _ = self.frame.block
+        x, y, _ = self.execution.block
         return linear % x, linear // x % y, linear // (x * y)
 
     def block_index(self, linear: int) -> Dim3:
         """A block's index from its number in the grid."""
-        x, y, _ = self.frame.grid
+        x, y, _ = self.execution.grid
         return linear % x, linear // x % y, linear // (x * y)
 
     # -- buffers ------------------------------------------------------------------------------
@@ -151,9 +149,9 @@ class Reporter:
             inside = (offset_bits & (L.ARRAY_STRIDE - 1)) - L.ARRAY_START
             local = f.buffer >= LOCAL_ID
             k = f.buffer & ~(LOCAL_ID if local else SHARED_ID)
-            lowered = self.frame.translated.lowered
+            lowered = self.execution.translated.lowered
             table = lowered.local if local else lowered.shared
-            arrays = self.frame.local_arrays if local else self.frame.shared_arrays
+            arrays = self.execution.local_arrays if local else self.execution.shared_arrays
             name = next((n for n, (at, _) in table.items() if at // L.ARRAY_STRIDE == k), None)
             if name is None:
                 return ("local memory" if local else "shared memory"), None, None
@@ -186,7 +184,11 @@ class Reporter:
 
     def storage(self, slot: int):  # type: ignore[no-untyped-def]
         """The buffer of a slot."""
-        for s in (*self.frame.variables, *self.frame.memory.buffers, self.frame.workspace):
+        for s in (
+            *self.execution.variables,
+            *self.execution.memory.buffers,
+            self.execution.workspace,
+        ):
             if s.slot == slot:
                 return s
         return None
@@ -196,10 +198,10 @@ class Reporter:
     def faults(self) -> tuple[Fault, ...]:
         """All faults, merged by kind, severity, access, line and buffer, in source order."""
         made: dict[tuple[object, ...], Fault] = {}
-        for k in range(self.frame.c.nfaults):
-            if self._checked(self.frame.faults[k]):
+        for k in range(self.execution.c.nfaults):
+            if self._checked(self.execution.faults[k]):
                 continue
-            fault = self.one(self.frame.faults[k])
+            fault = self.one(self.execution.faults[k])
             key = (fault.kind, fault.severity, fault.access, fault.file, fault.line, fault.buffer)
             if key in made:
                 first = made[key]
@@ -236,10 +238,10 @@ class Reporter:
             return False
         load = sides["read"]
         if load >= len(self.sites):
-            load = self.frame.call_sites[load - len(self.sites)].site
-        if not self.frame.checked_reads[load]:
+            load = self.execution.call_sites[load - len(self.sites)].site
+        if not self.execution.checked_reads[load]:
             return False
-        return not polls(self.frame.kernel.program, self.sites[load])
+        return not polls(self.execution.kernel.program, self.sites[load])
 
     def one(self, f: CFault) -> Fault:
         """One record of the runtime."""
@@ -400,7 +402,7 @@ class Reporter:
         """One clause for a launch that did not finish."""
         if ended == "finished":
             return ""
-        c = self.frame.c
+        c = self.execution.c
         if ended == "unsupported":
             return self._unsupported(c.ended_site)
         if ended == "fuel":
@@ -430,12 +432,12 @@ class Reporter:
     def site(self, number: int) -> Site | None:
         """A site by its number, also when it was reached through calls."""
         k = number - len(self.sites)
-        if 0 <= k < self.frame.c.ncall_sites:
-            number = self.frame.call_sites[k].site
+        if 0 <= k < self.execution.c.ncall_sites:
+            number = self.execution.call_sites[k].site
         return self.sites[number] if number < len(self.sites) else None
 
     def _block_line(self, block: int) -> int | None:
-        blocks = self.frame.kernel.program.blocks
+        blocks = self.execution.kernel.program.blocks
         if block >= len(blocks):
             return None
         for i in (*blocks[block].instructions, blocks[block].terminator):

@@ -7,15 +7,13 @@ memory sites are counted one by one. docs/cost-model.md says what each name mean
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
+from grader.vgpu.execution import Execution
 from grader.vgpu.findings import main_file, source
 from grader.vgpu.lower import Site
 from grader.vgpu.ptx import TYPE_BYTES, Instruction, Loc
 from grader.vgpu.records import Metrics
-
-if TYPE_CHECKING:
-    from grader.vgpu.machine import _Frame
+from grader.vgpu.runtime_records import STAT_FIELDS
 
 SPECIAL = {"ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "rcp", "sqrt"}
 MEMORY = {"ld", "st", "atom", "red", "cp", "ldu", "ldmatrix", "stmatrix", "prefetch"}
@@ -69,10 +67,10 @@ def _tensor_flops(i: Instruction) -> int:
 Counts = dict[str, float]
 
 
-def collect(frame: _Frame) -> Metrics:
-    """All counts of the launch `frame` describes."""
-    ptx = frame.kernel.module.ptx
-    main = main_file(ptx, frame.kernel.name)
+def collect(execution: Execution) -> Metrics:
+    """All counts of the launch `execution` describes."""
+    ptx = execution.kernel.module.ptx
+    main = main_file(ptx, execution.kernel.name)
     total: Counts = defaultdict(float)
     lines: dict[tuple[str | None, int], Counts] = defaultdict(lambda: defaultdict(float))
 
@@ -88,7 +86,7 @@ def collect(frame: _Frame) -> Metrics:
                 row[name] += value
 
     for block, (runs, lanes, divergent) in zip(
-        frame.kernel.program.blocks, frame.counters.tolist(), strict=True
+        execution.kernel.program.blocks, execution.counters.tolist(), strict=True
     ):
         if not runs:
             continue
@@ -104,20 +102,20 @@ def collect(frame: _Frame) -> Metrics:
         if end is not None and (block.guard is not None or end.op == "brx"):
             add(end.loc, "branches", runs)
             add(end.loc, "divergent_branches", divergent)
-    from grader.vgpu.machine import STAT_FIELDS
-
-    for site, row in zip(frame.translated.lowered.sites, frame.stats.tolist(), strict=False):
+    for site, row in zip(
+        execution.translated.lowered.sites, execution.stats.tolist(), strict=False
+    ):
         stat = dict(zip(STAT_FIELDS, row, strict=True))
         for name, value in _site_counts(site, stat).items():
             add(site.instruction.loc, name, value)
-    c = frame.c
+    c = execution.c
     total["barriers"] = c.barriers
     total["dram_read_bytes"] = 32 * c.dram_read_sectors
     total["dram_write_bytes"] = 32 * c.dram_write_sectors
     total["dram_bytes"] = 32 * (c.dram_read_sectors + c.dram_write_sectors)
     total["l2_hit_sectors"] = c.l2_hits
-    total["blocks"] = frame.grid[0] * frame.grid[1] * frame.grid[2]
-    total["threads_per_block"] = frame.block[0] * frame.block[1] * frame.block[2]
+    total["blocks"] = execution.grid[0] * execution.grid[1] * execution.grid[2]
+    total["threads_per_block"] = execution.block[0] * execution.block[1] * execution.block[2]
     total["shared_bytes_per_block"] = c.shared_bytes
     total["executed"] = c.instructions
     return Metrics(

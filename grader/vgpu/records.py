@@ -8,6 +8,7 @@ from typing import Literal
 Dim3 = tuple[int, int, int]
 Access = Literal["read", "write", "atomic"]
 Severity = Literal["error", "warning", "note"]
+Ended = Literal["finished", "trap", "assertion", "fuel", "deadlock", "unsupported"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +56,14 @@ class Metrics:
 
     counts: dict[str, float] = field(default_factory=dict)
     lines: dict[tuple[str | None, int], dict[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a launch ended, what was found and what was counted."""
+
+    ended: Ended
+    reason: str
+    faults: tuple[Fault, ...]
+    metrics: Metrics
+    printed: str
