@@ -1,28 +1,25 @@
-"""Lower a program's blocks to LLVM IR text: one function per chunk of blocks.
+"""What lowering one kernel to LLVM IR text has at hand: registers, masks, shadows, sites, tables.
 
 A warp's registers are slots of 32 lanes in memory (values that are the same in all lanes stay
 scalar); inside a block they are SSA values, written back under the active mask when they live on.
-Instruction families are small functions in `lower_*.py`, found by opcode in `OPCODES`.
+Instruction families are small functions in `lower_*.py`; `lower_blocks` calls them.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from grader.vgpu import layout as L
-from grader.vgpu import lower_calls as calls
-from grader.vgpu import lower_control as control
 from grader.vgpu.emit import BITS, INT_OF_BYTES, INT_OF_FLOAT, Emitter, Shadow, V
 from grader.vgpu.frame import Frame
-from grader.vgpu.lower_values import immediate, special
 from grader.vgpu.program import (
     UNIFORM_SPECIAL,
     Block,
     Body,
     Program,
     Unsupported,
-    is_warp_sync,
 )
 from grader.vgpu.ptx import (
     TYPE_BYTES,
@@ -37,8 +34,6 @@ from grader.vgpu.ptx import (
     Sym,
     Variable,
 )
-
-CHUNK_INSTRUCTIONS = 400
 
 ELEMENT = {
     "pred": "i1", "b8": "i8", "u8": "i8", "s8": "i8", "b16": "i16", "u16": "i16", "s16": "i16",
@@ -89,6 +84,8 @@ class Lowering:
         self.sites: list[Site] = []
         self.body: Body = next(iter(program.bodies.values()))
         self.block: Block = program.blocks[0]
+        self.inside: set[int] = set()  # blocks of the function that is being written
+        self.yields: set[int] = set()  # blocks outside it that it leaves for
         self.values: dict[str, V] = {}
         self.dirty: set[str] = set()
         self.variables = {name: k for k, name in enumerate(ptx.variables)}
@@ -459,132 +456,6 @@ class Lowering:
             return L.FUNCTION_BASE + (1 << 24) + list(self.ptx.functions).index(name)
         raise Unsupported(f"unknown symbol {name}")
 
-    # -- blocks -------------------------------------------------------------------------------
-
-    def chunks(self) -> list[list[Block]]:
-        """Blocks grouped into functions small enough for LLVM's per-function passes."""
-        out: list[list[Block]] = []
-        size = 0
-        function = ""
-        for block in self.program.blocks:
-            n = len(block.instructions) + 1
-            if not out or block.function != function or size + n > CHUNK_INSTRUCTIONS:
-                out.append([])
-                size = 0
-            out[-1].append(block)
-            function, size = block.function, size + n
-        return out
-
-    def run(self) -> Lowered:
-        """Lower everything."""
-        text: list[str] = []
-        chunk_of = [0] * len(self.program.blocks)
-        costs = [0] * len(self.program.blocks)
-        for k, chunk in enumerate(self.chunks()):
-            for block in chunk:
-                chunk_of[block.id] = k
-                costs[block.id] = len(block.instructions) + (block.terminator is not None)
-            text.append(self._chunk(k, chunk))
-        n = k + 1
-        table = ", ".join(f"ptr @chunk{c}" for c in chunk_of)
-        text.append(f"@block_table = constant [{len(chunk_of)} x ptr] [{table}]")
-        text += self.tables.values()
-        for name, signature in sorted(self.e.declared.items()):
-            ret, _, args = signature.partition(" (")
-            text.append(f"declare {ret} @{name}({args}")
-        return Lowered(
-            "\n".join(text),
-            self.sites,
-            chunk_of,
-            n,
-            self.frame.register_bytes,
-            self.frame.zero_end - L.W_REGS,
-            costs,
-            shared=self.frame.shared,
-            local=self.frame.local,
-        )
-
-    def _chunk(self, number: int, chunk: list[Block]) -> str:
-        e = self.e
-        e.lines, e.count = [], 0
-        self.inside = {b.id for b in chunk}
-        self.yields: set[int] = set()
-        self.body = self.program.bodies[chunk[0].function]
-        e.label("entry")
-        e.do("%mvar = alloca i32")
-        e.do("%pend = alloca i32")
-        e.do(f"store i32 {self.load_field(L.W_MASK, 'i32')}, ptr %mvar")
-        e.do(f"store i32 {self.load_field(L.W_PEND, 'i32')}, ptr %pend")
-        first = self.load_field(L.W_NEXT, "i32")
-        e.do(f"%counters = load ptr, ptr {self.ptr(L.W_COUNTERS)}")
-        e.do(f"%params = load ptr, ptr {self.ptr(L.W_PARAMS)}")
-        if self.shadow:
-            e.do(f"%visited = load ptr, ptr {self.ptr(L.W_VISITED)}")
-        cases = " ".join(f"i32 {b.id}, label %bb{b.id}" for b in chunk)
-        e.do(f"switch i32 {first}, label %stray [{cases}]")
-        e.label("stray")
-        e.do("unreachable")
-        for block in chunk:
-            self._block(block)
-        for target in sorted(self.yields):
-            e.label(f"yield{target}")
-            self.mask, self.mask_vector = e.op("load i32, ptr %mvar"), ""
-            control.set_pc(self, target)
-            e.do("ret void")
-        return f"define void @chunk{number}(ptr noalias %w) {{\n" + "\n".join(e.lines) + "\n}\n"
-
-    def _block(self, block: Block) -> None:
-        e = self.e
-        self.block = block
-        self.values, self.dirty = {}, set()
-        e.label(f"bb{block.id}")
-        self.mask, self.mask_vector = e.op("load i32, ptr %mvar"), ""
-        head = block.instructions[0] if block.instructions else None
-        if head is not None and is_warp_sync(head):
-            control.await_warp(self, head)
-        control.count(self, block)
-        if block.id == self.body.first and not self.body.function.entry:
-            calls.prologue(self)
-        if block.resume is not None:
-            self._resume(block.resume)
-        for i in block.instructions:
-            self.instruction(i)
-        control.terminate(self, block)
-
-    def _resume(self, i: Instruction) -> None:
-        """First code after a wait that gives something back."""
-        if i.op == "call":
-            calls.resume(self, i)
-            return
-        from grader.vgpu.lower_sync import take_barrier_result
-
-        take_barrier_result(self, i)
-
-    def instruction(self, i: Instruction) -> None:
-        """Lower one instruction that is not a terminator."""
-        from grader.vgpu.opcodes import OPCODES
-
-        self.loc = i.loc
-        lower = OPCODES.get(i.op)
-        saved = len(self.e.lines), self.e.count, len(self.sites), self.temp_labels
-        kept = dict(self.values), set(self.dirty), self.mask_vector
-        try:
-            if lower is None:
-                raise Unsupported(f"instruction {i.text}")
-            try:
-                lower(self, i)
-            except (IndexError, KeyError, ValueError, StopIteration) as error:
-                # Operands or types that no form of the instruction has.
-                raise Unsupported(f"this form of {i.text}") from error
-        except Unsupported as why:
-            # Unsupported counts only when executed: drop the half-made code and report at run time.
-            del self.e.lines[saved[0] :]
-            self.e.count = saved[1]
-            del self.sites[saved[2] :]
-            self.temp_labels = saved[3]
-            self.values, self.dirty, self.mask_vector = kept[0], kept[1], kept[2]
-            self.unsupported(i, str(why))
-
     def unsupported(self, i: Instruction, why: str) -> None:
         """End the launch if lanes execute this."""
         self.runtime("rt_unsupported", self.site(i, f"unsupported: {why}"), self.active(i))
@@ -594,6 +465,86 @@ class Lowering:
         items = ", ".join(f"{t} {v}" for v in values)
         self.tables[name] = f"@{name} = private constant [{len(values)} x {t}] [{items}]"
         return f"@{name}"
+
+
+def special(lo: Lowering, name: str) -> V:
+    """A special register (PTX ISA chapter 10) as an i32 or i64 value."""
+    e = lo.e
+    axis = {"x": 0, "y": 1, "z": 2}
+    base, _, part = name.partition(".")
+    if base in ("%tid", "%ctaid", "%ntid", "%nctaid") and part in axis:
+        k = axis[part]
+        if base == "%tid":
+            n = e.op(f"load <32 x i32>, ptr {lo.ptr(L.W_TID + 128 * k)}, align 64")
+            return V("i32", n)
+        field_ = {"%ctaid": L.W_CTAID, "%ntid": L.W_NTID, "%nctaid": L.W_NCTAID}[base]
+        return V("i32", lo.load_field(field_ + 4 * k, "i32"), True)
+    if base in ("%tid", "%ctaid", "%ntid", "%nctaid") and not part:
+        return special(lo, f"{base}.x")
+    if name == "%laneid":
+        return V("i32", "<" + ", ".join(f"i32 {k}" for k in range(32)) + ">")
+    if base == "%lanemask_eq":
+        return V("i32", "<" + ", ".join(f"i32 {_s32(1 << k)}" for k in range(32)) + ">")
+    if base.startswith("%lanemask_"):
+        which = base[len("%lanemask_") :]
+        masks = {
+            "lt": [(1 << k) - 1 for k in range(32)],
+            "le": [(2 << k) - 1 for k in range(32)],
+            "gt": [0xFFFFFFFF & ~((2 << k) - 1) for k in range(32)],
+            "ge": [0xFFFFFFFF & ~((1 << k) - 1) for k in range(32)],
+        }.get(which)
+        if masks is not None:
+            return V("i32", "<" + ", ".join(f"i32 {_s32(m)}" for m in masks) + ">")
+    scalar = {
+        "%warpid": L.W_WARPID, "%nwarpid": L.W_NWARPS, "%smid": L.W_SMID,
+        "%dynamic_smem_size": L.W_DYNAMIC_SHARED, "%total_smem_size": L.W_DYNAMIC_SHARED,
+    }.get(name)  # fmt: skip
+    if scalar is not None:
+        return V("i32", lo.load_field(scalar, "i32"), True)
+    if name in ("%clock", "%clock_hi"):
+        wide = _clock(lo)
+        if name == "%clock_hi":
+            wide = e.op(f"lshr i64 {wide}, 32")
+        return V("i32", e.op(f"trunc i64 {wide} to i32"), True)
+    if name in ("%clock64", "%globaltimer"):
+        return V("i64", _clock(lo), True)
+    if name in ("%globaltimer_lo", "%globaltimer_hi"):
+        return V("i32", e.op(f"trunc i64 {_clock(lo)} to i32"), True)
+    constants = {"%nsmid": 108, "%gridid": 1, "%reserved_smem_offset_1": 0}
+    if name in constants:
+        return e.const("i32" if name != "%gridid" else "i64", constants[name])
+    if name.startswith("%envreg") and name in UNIFORM_SPECIAL:
+        e.declare("rt_envreg", "i32 (ptr, i32)")
+        return V("i32", e.op(f"call i32 @rt_envreg(ptr %w, i32 {name[7:]})"), True)
+    if name == "%is_explicit_cluster":
+        return V("pred", "0", True)
+    raise Unsupported(f"special register {name}")
+
+
+def _clock(lo: Lowering) -> str:
+    lo.e.declare("rt_clock", "i64 (ptr)")
+    return lo.e.op("call i64 @rt_clock(ptr %w)")
+
+
+def immediate(o: Imm, t: str) -> int:
+    """Bits of a constant in the type an instruction wants."""
+    if o.kind == "int":
+        return o.bits
+    if o.kind == "f64" and t == "float":
+        value = struct.unpack("<d", struct.pack("<Q", o.bits))[0]
+        try:
+            return int(struct.unpack("<I", struct.pack("<f", value))[0])
+        except OverflowError:
+            return 0x7F800000 if value > 0 else 0xFF800000
+    if o.kind == "f32" and t == "double":
+        value = struct.unpack("<f", struct.pack("<I", o.bits))[0]
+        return int(struct.unpack("<Q", struct.pack("<d", value))[0])
+    return o.bits
+
+
+def _s32(value: int) -> int:
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
 
 
 OpFunction = Callable[[Lowering, Instruction], None]

@@ -6,16 +6,12 @@ so that every lane has its own; a call copies rows through one argument area.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from grader.vgpu import layout as L
 from grader.vgpu.emit import V
 from grader.vgpu.frame import words
+from grader.vgpu.lower import Lowering
 from grader.vgpu.program import Block, Unsupported, call_target
 from grader.vgpu.ptx import TYPE_BYTES, Instruction, Operand, Reg, Sym, Variable, Vec
-
-if TYPE_CHECKING:
-    from grader.vgpu.lower import Lowering
 
 
 def parts(i: Instruction) -> tuple[tuple[Operand, ...], Operand, tuple[Operand, ...]]:
@@ -63,7 +59,7 @@ def _move(lo: Lowering, names: list[str], outward: bool) -> None:
     f = lo.body.function
     at = 0
     for name in names:
-        v = _param_variable(lo, name)
+        v = param_variable(lo, name)
         slot = lo.frame.param_slots[f.name, name]
         n = (v.size_bytes + 3) // 4
         if at + words(v) > lo.frame.argument_words:
@@ -77,7 +73,8 @@ def _move(lo: Lowering, names: list[str], outward: bool) -> None:
         at += words(v)
 
 
-def _param_variable(lo: Lowering, name: str) -> Variable:
+def param_variable(lo: Lowering, name: str) -> Variable:
+    """The parameter or return value of the current function with this name."""
     f = lo.body.function
     for v in (*f.params, *f.returns):
         if v.name == name:
@@ -183,7 +180,7 @@ def _frame_table(lo: Lowering) -> tuple[str, int]:
                 flat += [lo.frame.shadow_slots[f, reg] + 4 * k, 0]
     for (f, var), slot in lo.frame.param_slots.items():
         if f == name:
-            v = _param_variable(lo, var)
+            v = param_variable(lo, var)
             for k in range((v.size_bytes + 3) // 4):
                 flat += [slot + 128 * k, 4]
     return lo.table(f"frame_{lo.program.bodies[name].first}", "i32", flat), len(flat) // 2

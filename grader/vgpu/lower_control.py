@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from grader.vgpu import layout as L
 from grader.vgpu import lower_calls as calls
 from grader.vgpu.emit import V
+from grader.vgpu.lower import Lowering
+from grader.vgpu.lower_sync import barrier, member_mask
 from grader.vgpu.program import Block, Unsupported, is_barrier
 from grader.vgpu.ptx import Imm, Instruction
-
-if TYPE_CHECKING:
-    from grader.vgpu.lower import Lowering
 
 
 def count(lo: Lowering, block: Block) -> None:
@@ -36,8 +33,6 @@ def count(lo: Lowering, block: Block) -> None:
 
 def await_warp(lo: Lowering, i: Instruction) -> None:
     """Wait until the lanes the member mask names have arrived."""
-    from grader.vgpu.lower_sync import member_mask
-
     e = lo.e
     site = lo.site(i, "warp_sync")
     operand = member_mask(i)
@@ -99,8 +94,6 @@ def terminate(lo: Lowering, block: Block) -> None:
         lo.write_back()
         _table_branch(lo, block)
     elif is_barrier(i):
-        from grader.vgpu.lower_sync import barrier
-
         barrier(lo, i)
         lo.write_back()
         set_pc(lo, block.follow)

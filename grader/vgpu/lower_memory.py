@@ -10,7 +10,7 @@ from grader.vgpu import layout as L
 from grader.vgpu.emit import BITS, INT_OF_BYTES, Shadow, V
 from grader.vgpu.lower import Lowering
 from grader.vgpu.lower_arith import signed, type_of
-from grader.vgpu.lower_calls import _param_variable
+from grader.vgpu.lower_calls import param_variable
 from grader.vgpu.program import Unsupported
 from grader.vgpu.ptx import (
     TYPE_BYTES,
@@ -139,7 +139,8 @@ def _param_symbol(i: Instruction, o: Operand) -> Sym | None:
     return None
 
 
-def _row_read(lo: Lowering, name: str, offset: int, n: int) -> V:
+def row_read(lo: Lowering, name: str, offset: int, n: int) -> V:
+    """`n` bytes of a parameter that is kept in rows of the frame, one value per lane."""
     e = lo.e
     slot = lo.frame.param_slots[lo.body.function.name, name]
     if offset % min(n, 4):
@@ -182,14 +183,15 @@ def _row_shadow(lo: Lowering, name: str, k: int) -> Shadow | None:
     return Shadow(lo.e.op(f"load <4 x i32>, ptr {at}, align 16"), 4)
 
 
-def _row_write(lo: Lowering, i: Instruction, name: str, offset: int, v: V) -> None:
+def row_write(lo: Lowering, i: Instruction, name: str, offset: int, v: V) -> None:
+    """Write a value into a parameter that is kept in rows of the frame."""
     e = lo.e
     n = BITS[v.t] // 8
     if n == 8:
         low = e.resize(v, "i32")
         high = e.resize(e.binary("lshr", v, e.const("i64", 32)), "i32")
-        _row_write(lo, i, name, offset, V("i32", low.n, low.u, lo.slice_shadow(v.s, 0, 4)))
-        _row_write(lo, i, name, offset + 4, V("i32", high.n, high.u, lo.slice_shadow(v.s, 4, 4)))
+        row_write(lo, i, name, offset, V("i32", low.n, low.u, lo.slice_shadow(v.s, 0, 4)))
+        row_write(lo, i, name, offset + 4, V("i32", high.n, high.u, lo.slice_shadow(v.s, 4, 4)))
         return
     f = lo.body.function.name
     at = lo.ptr(lo.frame.param_slots[f, name] + 128 * (offset // 4))
@@ -241,7 +243,7 @@ def _load_param(lo: Lowering, i: Instruction, sym: Sym) -> None:
     t = type_of(i)
     n = TYPE_BYTES[t]
     targets = _elements(i, i.operands[0])
-    _inside(i, sym, _param_variable(lo, sym.name), n * len(targets))
+    _inside(i, sym, param_variable(lo, sym.name), n * len(targets))
     for k, target in enumerate(targets):
         if isinstance(target, Sink):
             continue
@@ -250,17 +252,17 @@ def _load_param(lo: Lowering, i: Instruction, sym: Sym) -> None:
             place = e.op(f"getelementptr i8, ptr %params, i64 {at}")
             v = V(INT_OF_BYTES[n], e.op(f"load {INT_OF_BYTES[n]}, ptr {place}, align 1"), True)
         else:
-            v = _row_read(lo, sym.name, sym.offset + n * k, n)
+            v = row_read(lo, sym.name, sym.offset + n * k, n)
         lo.set(target, v, i, signed(t))
 
 
 def _store_param(lo: Lowering, i: Instruction, sym: Sym) -> None:
     n = TYPE_BYTES[type_of(i)]
     sources = _elements(i, i.operands[1])
-    _inside(i, sym, _param_variable(lo, sym.name), n * len(sources))
+    _inside(i, sym, param_variable(lo, sym.name), n * len(sources))
     for k, source in enumerate(sources):
         v = _store_value(lo, source, INT_OF_BYTES[n], type_of(i))
-        _row_write(lo, i, sym.name, sym.offset + n * k, v)
+        row_write(lo, i, sym.name, sym.offset + n * k, v)
 
 
 # -- loads and stores ---------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from grader.vgpu import layout as L
 from grader.vgpu.emit import INT_OF_BYTES, Shadow, V
 from grader.vgpu.lower import Lowering
 from grader.vgpu.lower_arith import type_of
-from grader.vgpu.lower_calls import _param_variable, parts, served_target
+from grader.vgpu.lower_calls import param_variable, parts, served_target
 from grader.vgpu.lower_memory import (
     SECOND,
     SHADOW_ROW,
@@ -16,11 +16,14 @@ from grader.vgpu.lower_memory import (
     loaded_shadow,
     put_address,
     put_bytes,
+    row_read,
+    row_write,
     space_of,
     store_shadow,
 )
 from grader.vgpu.program import Unsupported
 from grader.vgpu.ptx import TYPE_BYTES, Imm, Instruction, NotReg, Operand, Pair, Sink, Sym, Vec
+from grader.vgpu.tensor import mma_function, wmma_function, wmma_memory
 
 SHUFFLE = {"up": 0, "down": 1, "bfly": 2, "idx": 3}
 FENCE_SCOPE = {"cta": 1, "gl": 2, "gpu": 2, "sys": 3, "cluster": 1}
@@ -237,8 +240,6 @@ def _register_bits(lo: Lowering, o: Operand) -> str:
 
 def mma(lo: Lowering, i: Instruction) -> None:
     """`mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype` (9.7.14)."""
-    from grader.vgpu.tensor import mma_function
-
     name = mma_function(i)
     d, *inputs = i.operands[:4]
     _tensor(lo, i, name, inputs, Vec(_items(d)))
@@ -281,8 +282,6 @@ def movmatrix(lo: Lowering, i: Instruction) -> None:
 
 def wmma(lo: Lowering, i: Instruction) -> None:
     """`wmma.load`, `wmma.store`, `wmma.mma` (9.7.14.3-9.7.14.5)."""
-    from grader.vgpu.tensor import wmma_function, wmma_memory
-
     if "mma" in i.mods:
         d, *inputs = i.operands[:4]
         _tensor(lo, i, wmma_function(i), inputs, Vec(_items(d)))
@@ -343,13 +342,11 @@ def _argument(lo: Lowering, o: Operand) -> V:
     """A call argument as an integer of its size."""
     if not isinstance(o, Sym):
         raise Unsupported("a register as a call argument")
-    from grader.vgpu.lower_memory import _row_read
-
-    v = _param_variable(lo, o.name)
+    v = param_variable(lo, o.name)
     n = v.size_bytes
     if n not in (1, 2, 4, 8):
         raise Unsupported("a structure passed to a served function")
-    return _row_read(lo, o.name, 0, n)
+    return row_read(lo, o.name, 0, n)
 
 
 def _fail(lo: Lowering, i: Instruction) -> None:
@@ -366,8 +363,6 @@ def _fail(lo: Lowering, i: Instruction) -> None:
 
 def call(lo: Lowering, i: Instruction) -> None:
     """Calls the runtime serves: printf, assert, malloc and free."""
-    from grader.vgpu.lower_memory import _row_write
-
     name = served_target(i)
     results, _target, arguments = parts(i)
     args = [_argument(lo, o) for o in arguments]
@@ -387,4 +382,4 @@ def call(lo: Lowering, i: Instruction) -> None:
     else:
         raise Unsupported(f"call of {name}")
     if results and out is not None and isinstance(results[0], Sym):
-        _row_write(lo, i, results[0].name, 0, out)
+        row_write(lo, i, results[0].name, 0, out)

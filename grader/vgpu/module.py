@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from grader import cache
 from grader.vgpu import native
-from grader.vgpu.lower import Lowered, Lowering
+from grader.vgpu.lower import Lowered
+from grader.vgpu.lower_blocks import lower
 from grader.vgpu.parse import parse
 from grader.vgpu.program import Program, Unsupported, build
 from grader.vgpu.ptx import Ptx, Variable
@@ -89,7 +90,7 @@ class Kernel:
         """
         if shadow not in self._translated:
             program = self.program
-            lowered = Lowering(self.module.ptx, program, shadow).run()
+            lowered = lower(self.module.ptx, program, shadow)
             key = self.key(shadow)
             data = native.find(key)
             if data is None:

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from grader.vgpu.emit import V
-    from grader.vgpu.lower import Lowering
-    from grader.vgpu.ptx import Instruction, Operand
+from grader.vgpu.emit import INT_OF_BYTES, V
+from grader.vgpu.lower import Lowering
+from grader.vgpu.lower_memory import (
+    address,
+    flags_of,
+    get_bytes,
+    loaded_shadow,
+    put_address,
+    put_bytes,
+    space_of,
+    store_shadow,
+)
+from grader.vgpu.program import Unsupported
+from grader.vgpu.ptx import Instruction, Operand, Vec
 
 Shape = tuple[int, int, int]
 
@@ -144,8 +153,6 @@ def fragment(matrix: str, shape: Shape, element: str, *, wmma: bool = False) -> 
 
 
 def _shape(i: Instruction) -> Shape:
-    from grader.vgpu.program import Unsupported
-
     for m in i.mods:
         if found := re.fullmatch(r"m(\d+)n(\d+)k(\d+)", m):
             return int(found[1]), int(found[2]), int(found[3])
@@ -154,8 +161,6 @@ def _shape(i: Instruction) -> Shape:
 
 def _function(i: Instruction, table: dict[str, frozenset[Shape]], types: list[str]) -> str:
     """The C function for shape and types, after checking that the ISA has them together."""
-    from grader.vgpu.program import Unsupported
-
     shape = _shape(i)
     d, a, b, c = types
     family = _SAME_SHAPES.get(a, a)
@@ -180,8 +185,6 @@ def _function(i: Instruction, table: dict[str, frozenset[Shape]], types: list[st
 
 def mma_function(i: Instruction) -> str:
     """The function of tensor.c that computes an `mma.sync`; `Unsupported` for what it lacks."""
-    from grader.vgpu.program import Unsupported
-
     types = [m for m in i.mods if m in TYPE_BITS]
     layouts = [m for m in i.mods if m in ("row", "col")]
     if len(types) != 4 or len(layouts) != 2 or any(m.startswith(("sp", "kind")) for m in i.mods):
@@ -198,8 +201,6 @@ def mma_function(i: Instruction) -> str:
 
 def wmma_function(i: Instruction) -> str:
     """The function of tensor.c that computes a `wmma.mma`; f16 leaves the types of A and B out."""
-    from grader.vgpu.program import Unsupported
-
     types = [m for m in i.mods if m in TYPE_BITS]
     if len(types) == 2:
         types = [types[0], "f16", "f16", types[1]]
@@ -211,10 +212,6 @@ def wmma_function(i: Instruction) -> str:
 def wmma_memory(lo: Lowering, i: Instruction) -> None:
     """`wmma.load` and `wmma.store` (PTX ISA 9.7.14.3, 9.7.14.4): one checked access per element, or
     per register where its elements are neighbours in memory."""
-    from grader.vgpu.lower_memory import address, space_of
-    from grader.vgpu.program import Unsupported
-    from grader.vgpu.ptx import Vec
-
     store = i.mods[0] == "store"
     matrix = {"a": "a", "b": "b", "c": "c", "d": "c"}.get(i.mods[1])
     element = next((m for m in i.mods if m in TYPE_BITS), "")
@@ -262,8 +259,6 @@ class _Access:
 
     def _address(self, row: npt.NDArray[np.int32], column: npt.NDArray[np.int32], n: int) -> int:
         """Hand the runtime the addresses of one element per lane; returns the site."""
-        from grader.vgpu.lower_memory import flags_of, put_address, space_of
-
         lo, e = self.lo, self.lo.e
         outer, inner = (column, row) if self.column_major else (row, column)
         index = e.binary("add", e.binary("mul", _lanes(outer), self.stride), _lanes(inner))
@@ -281,9 +276,6 @@ class _Access:
 
     def read(self, parts: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]], n: int) -> V:
         """One register from its elements, lowest first."""
-        from grader.vgpu.emit import INT_OF_BYTES
-        from grader.vgpu.lower_memory import get_bytes, loaded_shadow
-
         lo, e = self.lo, self.lo.e
         total: V | None = None
         sources = []
@@ -307,9 +299,6 @@ class _Access:
         n: int,
     ) -> None:
         """One register to its elements, lowest first."""
-        from grader.vgpu.emit import INT_OF_BYTES
-        from grader.vgpu.lower_memory import put_bytes, store_shadow
-
         lo, e = self.lo, self.lo.e
         whole = lo.read(operand, INT_OF_BYTES[max(4, n)])
         for k, (row, column) in enumerate(parts):
@@ -324,6 +313,4 @@ class _Access:
 
 def _lanes(values: npt.NDArray[np.int32]) -> V:
     """One integer constant per lane."""
-    from grader.vgpu.emit import V
-
     return V("i64", "<" + ", ".join(f"i64 {int(v)}" for v in values) + ">")
