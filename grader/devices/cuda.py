@@ -30,6 +30,9 @@ READ = (
 )  # fmt: skip
 """What the driver's library looks up."""
 
+HIDDEN = ("no device can be seen", "not be initialised", "the system refused", "unknown error")
+"""What a driver says that may not open what it needs (`cuda_errors.py`)."""
+
 LIMITS = sandbox.Limits(
     wall_seconds=180.0, cpu_seconds=180.0, memory_bytes=16 << 30, output_bytes=2 << 30
 )
@@ -80,7 +83,7 @@ def probed(reply: sandbox.Reply) -> str | None:
         return f"the probe ended without an answer ({reply.exit.cause}): {why}"
     if "missing" in header:
         reason = str(header["missing"])
-        if "no device can be seen" in reason:
+        if any(words in reason for words in HIDDEN):
             return f"{reason}: the nodes are there, but not visible in the sandbox or not in use"
         return reason
     if header.get("sum") != 3:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,10 +22,8 @@ from grader.devices import cuda_ptx
 from grader.devices.card import At, CardError, Facts, Queued
 from grader.devices.cuda_errors import explain
 
-STATIC_SHARED_BYTES = 48 << 10
-"""More dynamic shared memory than this must be asked for (CUDA C++ Programming Guide, 7.2.3)."""
-
 PERSISTING_L2 = 0x06  # cudaLimitPersistingL2CacheSize
+COOPERATIVE_TOO_LARGE = 720  # cudaErrorCooperativeLaunchTooLarge
 
 ATTRIBUTES = {
     "multiprocessors": 16,
@@ -39,7 +38,7 @@ ATTRIBUTES = {
 
 FP32_LANES = {
     (7, 0): 64, (7, 5): 64, (8, 0): 64, (8, 6): 128, (8, 7): 128, (8, 9): 128, (9, 0): 128,
-    (10, 0): 128, (10, 3): 128, (12, 0): 128,
+    (10, 0): 128, (10, 3): 128, (11, 0): 128, (12, 0): 128, (12, 1): 128,
 }  # fmt: skip
 """FP32 results per clock and multiprocessor (CUDA C++ Programming Guide, arithmetic throughput)."""
 
@@ -118,20 +117,34 @@ class CudaCard:
             self.base, self.size = int(self.arena.ptr), size
 
     def put(self, offset: int, data: npt.NDArray[np.uint8]) -> None:
-        """Copy from the host; returns when the bytes are there."""
+        """Copy from the host; returns when the bytes are there.
+
+        On our stream: a plain cudaMemcpy of pageable memory may return before its last piece has
+        arrived, and a stream that does not block would not wait for it (CUDA Runtime API, "API
+        synchronization behavior").
+        """
         data = np.ascontiguousarray(data)
         with explained():
-            self.stream.synchronize()
-            runtime.memcpy(
-                self.base + offset, data.ctypes.data, data.nbytes, runtime.memcpyHostToDevice
+            runtime.memcpyAsync(
+                self.base + offset,
+                data.ctypes.data,
+                data.nbytes,
+                runtime.memcpyHostToDevice,
+                self.stream.ptr,
             )
+            self.stream.synchronize()
 
     def get(self, offset: int, size: int) -> npt.NDArray[np.uint8]:
         """Copy to the host, after everything queued."""
+        return self._fetched(self.base + offset, size)
+
+    def _fetched(self, address: int, size: int) -> npt.NDArray[np.uint8]:
         data = np.empty(size, np.uint8)
         with explained():
+            runtime.memcpyAsync(
+                data.ctypes.data, address, size, runtime.memcpyDeviceToHost, self.stream.ptr
+            )
             self.stream.synchronize()
-            runtime.memcpy(data.ctypes.data, self.base + offset, size, runtime.memcpyDeviceToHost)
         return data
 
     def fill(self, offset: int, size: int, byte: int) -> None:
@@ -172,8 +185,11 @@ class CudaCard:
             self.stream.begin_capture()
             try:
                 _queue(calls)
-            finally:
-                graph = self.stream.end_capture()
+            except CardError:
+                with contextlib.suppress(runtime.CUDARuntimeError):  # what went wrong is known
+                    self.stream.end_capture()
+                raise
+            graph = self.stream.end_capture()
             graph.upload(self.stream)
 
         def queue() -> None:
@@ -185,12 +201,15 @@ class CudaCard:
     def _call(self, loaded: _Loaded, queued: Queued) -> Callable[[], None]:
         with explained():
             function = loaded.function(queued.entry)
-            if queued.shared_bytes > STATIC_SHARED_BYTES:
+            if queued.shared_bytes:
+                # Needed where it and static shared memory together exceed 48 KiB.
                 driver.funcSetAttribute(
                     function.ptr,
                     driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                     queued.shared_bytes,
                 )
+            if loaded.cooperative:
+                self._fits(function, queued)
         arguments = [
             np.uint64(self.base + argument.offset) if isinstance(argument, At) else argument
             for argument in queued.arguments
@@ -207,6 +226,18 @@ class CudaCard:
             )
 
         return call
+
+    def _fits(self, function: Any, queued: Queued) -> None:
+        """Refuse what CuPy would launch with a smaller grid and a warning.
+
+        Raises CardError where not all blocks of a cooperative launch are resident at once.
+        """
+        each = driver.occupancyMaxActiveBlocksPerMultiprocessor(
+            function.ptr, math.prod(queued.block), queued.shared_bytes
+        )
+        most = int(each) * self._attribute("multiprocessors")
+        if math.prod(queued.grid) > most:
+            raise explain(COOPERATIVE_TOO_LARGE, "")
 
     # ---- time -----------------------------------------------------------------------------
 
@@ -245,9 +276,7 @@ class CudaCard:
             self.own["module"].function("clock")(
                 (1, 1, 1), (1, 1, 1), [np.uint64(self.own["out"].ptr)], stream=self.stream
             )
-            self.stream.synchronize()
-            data = np.empty(2, np.uint64)
-            runtime.memcpy(data.ctypes.data, self.own["out"].ptr, 16, runtime.memcpyDeviceToHost)
+        data = self._fetched(self.own["out"].ptr, 16).view(np.uint64)
         clocks, nanoseconds = (int(value) for value in data)
         return 1e9 * clocks / nanoseconds if nanoseconds else 0.0
 

@@ -8,6 +8,7 @@ from grader.devices.card import CardError, Ending
 ERRORS: dict[int, tuple[Ending, str | None, bool, str]] = {
     1: ("refused", None, False, "invalid value"),
     2: ("unsupported", None, False, "out of memory"),
+    3: ("unsupported", None, True, "the driver could not be initialised"),
     9: ("refused", None, False, "invalid configuration"),
     34: ("unsupported", None, True, "libcuda is a stub: there is no driver"),
     35: ("unsupported", None, True, "the driver is missing, or too old for this CuPy"),
@@ -20,6 +21,7 @@ ERRORS: dict[int, tuple[Ending, str | None, bool, str]] = {
     218: ("unsupported", None, False, "invalid PTX"),
     221: ("unsupported", None, False, "the driver's PTX compiler is missing"),
     222: ("unsupported", None, False, "PTX is newer than the driver"),
+    304: ("unsupported", None, True, "the system refused what the driver asked of it"),
     500: ("unsupported", None, False, "there is no such kernel"),
     700: ("stopped", "out_of_bounds", True, "illegal memory access"),
     701: ("refused", None, False, "out of registers or shared memory"),
@@ -40,6 +42,7 @@ ERRORS: dict[int, tuple[Ending, str | None, bool, str]] = {
     802: ("unsupported", None, True, "the system is not ready"),
     803: ("unsupported", None, True, "the driver's library and its kernel module differ"),
     804: ("unsupported", None, True, "this card cannot use the forward-compatible driver"),
+    999: ("unsupported", None, True, "unknown error"),
 }
 
 

@@ -6,6 +6,7 @@ Selectors become method names with `_` for `:`; a method with an NSError** retur
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -74,8 +75,9 @@ class MetalCard:
         return self.bytes[offset : offset + size].copy()
 
     def fill(self, offset: int, size: int, byte: int) -> None:
-        """A blit."""
-        self._blit(lambda blit: blit.fillBuffer_range_value_(self.arena, (offset, size), byte))
+        """A blit. PyObjC takes a `uint8_t` for a signed char ('z' in its metadata)."""
+        value = byte - 256 if byte > 127 else byte
+        self._blit(lambda blit: blit.fillBuffer_range_value_(self.arena, (offset, size), value))
 
     def copy(self, source: int, target: int, size: int) -> None:
         """A blit."""
@@ -97,7 +99,9 @@ class MetalCard:
         buffer = self.queue.commandBuffer()
         for loaded, queued in launches:
             encoder = buffer.computeCommandEncoder()
-            encoder.setComputePipelineState_(loaded.pipeline(queued.entry))
+            pipeline = loaded.pipeline(queued.entry)
+            self._fits(pipeline, queued)
+            encoder.setComputePipelineState_(pipeline)
             for index, argument in enumerate(queued.arguments):
                 if isinstance(argument, At):
                     encoder.setBuffer_offset_atIndex_(self.arena, argument.offset, index)
@@ -115,6 +119,18 @@ class MetalCard:
                 encoder.dispatchThreadgroups_threadsPerThreadgroup_(grid, block)
             encoder.endEncoding()
         return lambda: self._commit(buffer)
+
+    def _fits(self, pipeline: Any, queued: Queued) -> None:
+        """Refuse what Metal leaves undefined where its API is not validated. Raises CardError."""
+        most, threads = int(pipeline.maxTotalThreadsPerThreadgroup()), math.prod(queued.block)
+        if threads > most:
+            raise CardError(
+                "refused", f"a threadgroup of {threads} threads, this kernel may have {most}"
+            )
+        room = int(self.device.maxThreadgroupMemoryLength())
+        used = int(pipeline.staticThreadgroupMemoryLength()) + sum(queued.threadgroup_bytes)
+        if used > room:
+            raise CardError("refused", f"{used} bytes of threadgroup memory, there are {room}")
 
     def _blit(self, does: Callable[[Any], None]) -> None:
         buffer = self.queue.commandBuffer()
@@ -186,9 +202,14 @@ class _Loaded:
 
 
 def _logged(buffer: Any) -> list[tuple[str, int | None]]:
-    """What shader validation wrote into a command buffer's log (MTLFunctionLog)."""
+    """What shader validation wrote into a command buffer's log (MTLFunctionLog).
+
+    The log promises fast enumeration, which PyObjC offers for arrays, sets and enumerators only: of
+    another class nothing can be read, and red zones and errors of the buffer are what is left.
+    """
     found = []
-    for log in buffer.logs() or ():
+    logs = buffer.logs()
+    for log in logs if hasattr(logs, "__iter__") else ():
         place = log.debugLocation()
         found.append((str(log.description()), int(place.line()) if place is not None else None))
     return found

@@ -1,13 +1,14 @@
 """One set of kernels that every device must run alike.
 
-The virtual GPU always; the stand-in always, which is the code of real devices without one; an
-NVIDIA and an Apple GPU where there is one. `--device cuda` asks for one: then it must be there.
+The virtual GPU always; the stand-in always, which is the code for an NVIDIA card over CuPy's
+recorded signatures (`recorded_cupy.py`); an NVIDIA and an Apple GPU where there is one.
+`--device cuda` asks for one: then it must be there.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from grader.devices import cuda, hardware, metal, virtual
 from grader.languages import language
 from grader.result import Severity
 from grader.run import Run, Task, Work
-from tests.devices import conformance, stand_in
+from tests.devices import conformance, recorded_cupy, stand_in
 
 Runs = Callable[[Sequence[Work]], list[Run]]
 ROOT = Path(__file__).parents[2]
@@ -43,11 +44,23 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(name: str) -> Runs:
+def run(name: str) -> Iterator[Runs]:
     module = DEVICES[name]
     if module is None:
-        return virtual.run
-    return lambda works: hardware.run(module, works)  # type: ignore[arg-type]
+        yield virtual.run
+    elif module is not stand_in:
+        yield lambda works: hardware.run(module, works)  # type: ignore[arg-type]
+    else:
+        with recorded_cupy.installed() as cuda_card:
+            before = stand_in.card
+
+            def opened() -> object:
+                recorded_cupy.restart()  # each child has the card to itself
+                return cuda_card.open_card()
+
+            stand_in.card = opened  # type: ignore[assignment]
+            yield lambda works: hardware.run(stand_in, works)
+            stand_in.card = before
 
 
 @pytest.fixture(scope="module")
