@@ -89,6 +89,11 @@ def load(name: str, start: Path | None = None) -> Assignment:
     raise UsageError(f"there is no assignment {name!r}.{meant}", have)
 
 
+def called(name: str) -> str:
+    """What gradebooks call an assignment that is given by its name or its folder."""
+    return Path(name).resolve().name if os.sep in name or name in (".", "..") else name
+
+
 def read(path: Path) -> Assignment:
     """Read one `assignment.toml`. Raises AssignmentError, naming the key and the line."""
     try:

@@ -15,6 +15,7 @@ from grader import parameters
 from grader.languages import Contract
 
 Language = Literal["cuda-c", "metal", "triton"]
+Feedback = Literal["full", "first", "cases", "verdict"]
 LANGUAGES: tuple[Language, ...] = ("cuda-c", "metal", "triton")
 Expression = str | int
 DType = Literal[
@@ -317,7 +318,7 @@ class Assignment(Section):
     languages: tuple[Language, ...] = Field(
         min_length=1, description="languages that may be handed in; the best one counts"
     )
-    feedback: Literal["full", "first", "cases", "verdict"] = Field(
+    feedback: Feedback = Field(
         "full",
         description="what a student sees: everything (of hidden cases the verdict only); the first "
         "failure and the verdicts of the other cases; the verdict of each case; the verdict and "

@@ -1,30 +1,55 @@
-"""What a student may see of a result."""
+"""What a student may see of a result.
+
+The whole result is for the instructor: the gradebook holds it, and the class report shows it.
+Whatever reaches a student goes through `told` first.
+"""
 
 from __future__ import annotations
 
-from grader.assignment_schema import Assignment
-from grader.result import CaseResult, Result, Score
+from grader import advice
+from grader.assignment_schema import Feedback
+from grader.result import CaseResult, Result, Score, Verdict
 from grader.verdict import telling, worst
 
+IN_HIDDEN = " in a case that is not shown"
+NOT_SHOWN = f"a wrong number{IN_HIDDEN}"
 
-def shown(cases: tuple[CaseResult, ...], assignment: Assignment) -> tuple[CaseResult, ...]:
-    """The cases as the assignment's `feedback` says, without any number of a hidden one.
 
-    What a result says about its cases (reason, next step) is worded from these.
+def told(result: Result, level: Feedback) -> Result:
+    """The result as a student may see it under the assignment's `feedback`.
+
+    Without any number of a hidden case whatever the level; reason and next step are worded from
+    what is left. What was reduced already is reduced no further by the same level.
     """
-    if assignment.feedback == "verdict":
+    cases, score = shown(result.cases, level), lines(result.score, level)
+    if cases == result.cases and score == result.score:
+        return result
+    less = result.model_copy(update={"cases": cases, "score": score})
+    if result.verdict is Verdict.ACCEPTED:
+        return less.model_copy(update={"next_step": advice.faster(score)})
+    if not result.cases:
+        return less
+    text = next((file.text for file in result.files if file.language == result.language), None)
+    reason = advice.reason(result.verdict, cases)
+    next_step = advice.next_step(result.verdict, cases, source=text or "", language=result.language)
+    return less.model_copy(update={"reason": reason, "next_step": next_step})
+
+
+def shown(cases: tuple[CaseResult, ...], level: Feedback) -> tuple[CaseResult, ...]:
+    """The cases as the level says, without any number of a hidden one."""
+    if level == "verdict":
         return ()
-    if assignment.feedback == "full":
+    if level == "full":
         return tuple(_verdict_only(case) if case.hidden else case for case in cases)
     told = None
-    if assignment.feedback == "first" and cases:
+    if level == "first" and cases:
         told = telling(worst(case.verdict for case in cases), [c for c in cases if not c.hidden])
     return tuple(case if case is told else _verdict_only(case) for case in cases)
 
 
-def lines(score: Score, assignment: Assignment) -> Score:
+def lines(score: Score, level: Feedback) -> Score:
     """The points with why they were lost, or without where no case is to be named."""
-    if assignment.feedback != "verdict":
+    if level != "verdict":
         return score
     bare = tuple(line.model_copy(update={"why": ""}) for line in score.lines)
     return score.model_copy(update={"lines": bare})
@@ -59,13 +84,17 @@ def _verdict_only(case: CaseResult) -> CaseResult:
                 "other": None,
                 "count": 1,
                 "lanes": (),
-                "message": f"{fault.kind.replace('_', ' ')} in a case that is not shown",
+                "message": f"{fault.kind.replace('_', ' ')}{IN_HIDDEN}",
                 "advice": None,
             }
         )
         for fault in case.faults
     )
-    reason = "a wrong number in a case that is not shown" if case.mismatch else ""
+    reason = NOT_SHOWN if case.mismatch or case.reason == NOT_SHOWN else ""
+    steps = tuple(
+        step if step.ok else step.model_copy(update={"why": f"missing{IN_HIDDEN}"})
+        for step in case.steps
+    )
     return case.model_copy(
         update={
             "sizes": {},
@@ -77,6 +106,7 @@ def _verdict_only(case: CaseResult) -> CaseResult:
             "reference": None,
             "measured": None,
             "baselines": (),
+            "steps": steps,
             "printed": "",
             "reason": reason,
         }

@@ -76,14 +76,16 @@ def submit(
     small: bool = False,
     step: Step = lambda text: None,
     yardsticks: Yardsticks | None = None,
+    whole: bool = False,
 ) -> Result:
-    """Grade the submission at `path` and return its result.
+    """Grade the submission at `path` and return what its student may see of the result.
 
     `name` is an assignment's name or folder, or the assignment itself, loaded already. With several
     languages each is graded and the best result counts. `compiler` chooses one for CUDA C, `nvrtc`
     or `clang`. `tools` of compute-sanitizer look at it on an NVIDIA card. `frameworks` times
     numpy and others beside it.
-    `small` leaves out the large cases. `yardsticks` are kept from submission to
+    `small` leaves out the large cases. `whole` returns all that was found, for the instructor.
+    `yardsticks` are kept from submission to
     submission, made with the same assignment, `small`, `jobs` and `compiler`. Raises UsageError
     and AssignmentError, where nothing can be graded; what is wrong with the submission, the
     machine or the grader is a verdict.
@@ -123,7 +125,8 @@ def submit(
         for r in found
         if r is not best
     )
-    return best.model_copy(update={"others": others})
+    best = best.model_copy(update={"others": others})
+    return best if whole else feedback.told(best, assignment.feedback)
 
 
 def place(name: str, path: Path | None) -> Path:
@@ -239,17 +242,15 @@ def _grade(
             "An earlier grade stands.",
         )
     found = verdict.worst(case.verdict for case in graded)
-    shown = feedback.shown(graded, assignment)
     return result(
         found,
         builds=builds,
         graded=graded,
-        shown=shown,
         artefact=None if small else artefact,
         hardware=hardware,
-        reason=advice.reason(found, shown),
+        reason=advice.reason(found, graded),
         next_step=advice.next_step(
-            found, shown, source=source.text or "", language=source.language
+            found, graded, source=source.text or "", language=source.language
         ),
     )
 
@@ -362,7 +363,6 @@ def _result(
     started: float,
     builds: tuple[Build, ...] = (),
     graded: tuple[CaseResult, ...] = (),
-    shown: tuple[CaseResult, ...] = (),
     artefact: Artefact | None = None,
     hardware: Hardware | None = None,
     reason: str = "",
@@ -370,7 +370,7 @@ def _result(
 ) -> Result:
     files = (*handed_in.sources, *handed_in.headers) if handed_in else ()
     noted = _notes(assignment, handed_in, artefact)
-    scored = feedback.lines(score(assignment, found, graded, noted), assignment)
+    scored = score(assignment, found, graded, noted)
     if found is Verdict.ACCEPTED:
         next_step = advice.faster(scored)
     return Result(
@@ -384,7 +384,7 @@ def _result(
         score=scored,
         notes=noted,
         builds=builds,
-        cases=shown,
+        cases=graded,
         submission_sha256=handed_in.sha256 if handed_in else "",
         files=files,
         mentions=handed_in.mentions if handed_in else (),

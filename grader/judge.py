@@ -98,6 +98,7 @@ def _case(
         verdict=found,
         sizes=dict(work.inputs.sizes),
         hidden=case.hidden,
+        large=case.large,
         weight=case.weight,
         faults=tuple(faults),
         mismatch=mismatch,

@@ -306,6 +306,7 @@ class CaseResult(Record):
         default_factory=dict, description="the case's sizes; empty where they are not shown"
     )
     hidden: bool = Field(default=False, description="its numbers are not shown")
+    large: bool = Field(default=False, description="whether it is one of the large cases")
     weight: int = Field(default=1, description="share of the points that go by case")
     faults: tuple[Fault, ...] = ()
     mismatch: Mismatch | None = Field(default=None, description="the first wrong output")

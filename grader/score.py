@@ -92,7 +92,9 @@ def _steps(
     for name, out_of in (assignment.program.steps if assignment.program else {}).items():
         seen = [(case, step) for case in cases for step in case.steps if step.name == name]
         done = sum(case.weight for case, step in seen if step.ok)
-        missed = next((step.why for case, step in seen if not step.ok and case.weight), None)
+        lost = [(case, step) for case, step in seen if not step.ok and case.weight]
+        missed = next((step.why for case, step in lost if not case.hidden), None)
+        missed = missed or ("missing in a hidden case" if lost else None)
         label = name.replace("_", " ")
         why = f"{label}: {missed or nothing or 'in every case'}"
         rows.append(("steps", out_of, (Fraction(done, total) if total else Fraction(0), why)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
+"""2: results are whole. Up to 1 they held what a student may see; a reader of 1 would hand out all.
+"""
 
 TABLES = """
 CREATE TABLE students (
@@ -34,7 +36,7 @@ CREATE TABLE results (
   graded    TEXT NOT NULL,
   seconds   REAL NOT NULL,
   published INTEGER NOT NULL,    -- 0: found by --compare, not yet a grade
-  result    BLOB NOT NULL        -- result.json, zlib
+  result    BLOB NOT NULL        -- the whole result as result.json, zlib; students get less
 ) STRICT;
 CREATE INDEX results_of_attempt ON results (attempt, published, id);
 
@@ -74,5 +76,6 @@ CREATE TABLE history (
   why        TEXT NOT NULL
 ) STRICT;
 
+-- The key of the pseudonyms, and how much students may see of each assignment's results.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 """

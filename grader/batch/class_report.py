@@ -39,7 +39,8 @@ def write(
             folder,
             name,
             found if found is not None else grades(book, name, chosen),
-            result_of or book.result,
+            result_of or book.whole,
+            remark=class_files.INSTRUCTORS if result_of is None else "",
             pseudonym=known_as if chosen.leaderboard else None,
             step=step,
         )

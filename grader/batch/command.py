@@ -113,6 +113,8 @@ def batch(
         _say_found(console, finding, people, submissions)
         if people:
             book.add_students(people.students)
+        if not compare:
+            book.set_feedback(assignment.name, assignment.feedback)
         if scheduler is None:
             stack.enter_context(warm.children(many=True))
         from grader.batch import run  # while the warm process starts
@@ -356,6 +358,7 @@ def override(
     if points is not None and points < 0:
         raise UsageError(f"expected --points of at least 0, found {points}")
     _existing(gradebook)
+    name = assignments.called(name)
     with Gradebook(gradebook, writing=True) as book:
         known = _student(book, student)
         book.override(name, known.id, points=points, plus=plus, who=who_, why=why)
@@ -369,6 +372,7 @@ def extend(
     if days < 0:
         raise UsageError(f"expected --days of at least 0, found {days:g}")
     _existing(gradebook)
+    name = assignments.called(name)
     with Gradebook(gradebook, writing=True) as book:
         known = _student(book, student)
         book.extend(name, known.id, days, who=who_, why=why)

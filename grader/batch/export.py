@@ -11,10 +11,11 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from grader import assignment as assignments
+from grader.assignment_schema import Feedback
 from grader.batch import bundle, class_report, settings
 from grader.batch.gradebook import Gradebook
 from grader.batch.grades import Grade, anonymous, grades
-from grader.errors import UsageError
+from grader.errors import GradeError, UsageError
 from grader.feedback import withheld
 from grader.report import classroom, feedback, gradescope, junit, replace, sarif
 from grader.report import grades as grade_files
@@ -52,6 +53,8 @@ def export(
     if result is not None:
         _one(name, to, _read(result), out, console)
         return
+    level = _level(name)
+    name = assignments.called(name)
     with Gradebook(gradebook) as book:
         found = grades(book, name, settings.load(gradebook.parent / settings.NAME))
         if not any(grade.attempts for grade in found):
@@ -64,8 +67,8 @@ def export(
         if to == "class":
             page = class_report.write(
                 book, name, folder=out, found=found if hide_names else None,
-                result_of=lambda row: _without_names(book.result(row)) if hide_names
-                else book.result(row),
+                result_of=(lambda row: _without_names(book.result(row, level)))
+                if hide_names else None,
             )  # fmt: skip
             _say(console, f"{page}: {len(found)} students")
         elif to == "canvas":
@@ -76,18 +79,25 @@ def export(
             _write(path, text.encode("utf-8-sig" if to == "csv" else "utf-8"))
             _say(console, f"{path}: {len(found)} students")
         else:
-            graded = [(g, book.result(g.result) if g.result else None) for g in found]
-            if to == "feedback":
-                now = datetime.datetime.now(datetime.UTC)
-                deadline = settings.load(gradebook.parent / settings.NAME).deadline(name)
-                graded = [
-                    (g, withheld(r) if r and deadline.withholds(now, g.extension_days) else r)
-                    for g, r in graded
-                ]
+            now = datetime.datetime.now(datetime.UTC)
+            deadline = settings.load(gradebook.parent / settings.NAME).deadline(name)
+            graded = [(g, book.result(g.result, level) if g.result else None) for g in found]
+            graded = [
+                (g, withheld(r) if r and deadline.withholds(now, g.extension_days) else r)
+                for g, r in graded
+            ]
             if hide_names:
                 graded = [(g, _without_names(r) if r else None) for g, r in graded]
             folder = out or Path(f"{name}-{to}")
             _results(to, name, graded, folder, console)
+
+
+def _level(name: str) -> Feedback | None:
+    """How much students may see as the assignment says now; None where it is not at hand."""
+    try:
+        return assignments.load(name).feedback
+    except GradeError:
+        return None
 
 
 def _one(name: str, to: str, result: Result, out: Path | None, console: Console) -> None:

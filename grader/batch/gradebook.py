@@ -18,13 +18,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from pydantic import TypeAdapter
+
+from grader.assignment_schema import Feedback
 from grader.batch.book_schema import TABLES, VERSION
 from grader.batch.roster import Student
 from grader.errors import UsageError
+from grader.feedback import told
 from grader.report import json as result_json
 from grader.result import Record, Result, Verdict
 
 NAME = "gradebook.db"
+_LEVEL: TypeAdapter[Feedback] = TypeAdapter(Feedback)
 NO_GRADE = (Verdict.GRADER_ERROR.value, Verdict.NOT_GRADABLE.value)
 
 
@@ -130,7 +135,10 @@ class Gradebook:
                     "INSERT INTO settings VALUES ('pseudonyms', ?)", (secrets.token_hex(32),)
                 )
                 self._db.execute(f"PRAGMA user_version = {VERSION}")
-        elif version != VERSION:
+        elif version == 1 and self._lock is not None:
+            # Its tables are the same; its results are reduced. One who expects that cannot read on.
+            self._db.execute(f"PRAGMA user_version = {VERSION}")
+        elif version not in (1, VERSION):
             raise UsageError(
                 f"{self.path} has version {version} of the tables, expected {VERSION}",
                 "Use the grader that wrote it.",
@@ -289,10 +297,28 @@ class Gradebook:
         rows = self._db.execute("SELECT DISTINCT assignment FROM attempts ORDER BY assignment")
         return tuple(row["assignment"] for row in rows)
 
-    def result(self, row_id: int) -> Result:
-        """The result of one grading."""
+    def whole(self, row_id: int) -> Result:
+        """Everything about one grading, hidden cases too: for the instructor's eyes."""
         row = self._db.execute("SELECT result FROM results WHERE id = ?", (row_id,)).fetchone()
         return result_json.loads(zlib.decompress(row["result"]).decode())
+
+    def result(self, row_id: int, level: Feedback | None = None) -> Result:
+        """One grading as its student may see it: under `level`, or as the last batch had it."""
+        whole = self.whole(row_id)
+        return told(whole, level or self.feedback(whole.assignment))
+
+    def feedback(self, assignment: str) -> Feedback:
+        """How much of a result students may see, as the last batch of the assignment had it."""
+        row = self._db.execute(
+            "SELECT value FROM settings WHERE name = ?", (f"feedback {assignment}",)
+        ).fetchone()
+        return _LEVEL.validate_python(row["value"]) if row else "full"
+
+    def set_feedback(self, assignment: str, level: Feedback) -> None:
+        """Keep how much students may see; it holds for every result, old ones too."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO settings VALUES (?, ?)", (f"feedback {assignment}", level)
+        )
 
     # ---- an instructor's word ------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ The same key is the same grade, so a submission whose key is in the gradebook is
 from __future__ import annotations
 
 import functools
+from collections.abc import Set as AbstractSet
 from importlib import metadata
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from grader import __version__, cache, cases
 from grader.assignment_schema import Assignment
 
 COMPILERS = ("nvidia-cuda-nvrtc", "ziglang", "triton", "llvmlite", "numpy")
-_SOURCES = (".py", ".c", ".h", ".json", ".toml")
+_SOURCES = (".py", ".c", ".h", ".json", ".toml", ".j2", ".css", ".js")
+_PACKAGE = Path(__file__).parent.parent
 
 
 def versions() -> dict[str, str]:
@@ -33,15 +35,23 @@ def code() -> str:
 
     What only reads grades (reports, the class) decides none.
     """
-    package = Path(__file__).parent.parent
-    left_out = {package / "batch", package / "report"}
+    return _hash(_PACKAGE, left_out={_PACKAGE / "batch", _PACKAGE / "report"})
+
+
+@functools.cache
+def writers() -> str:
+    """A hash over what reports are written with: the code that writes them and that it asks."""
+    return cache.key(code(), _hash(_PACKAGE / "report"), *versions().values())
+
+
+def _hash(folder: Path, left_out: AbstractSet[Path] = frozenset()) -> str:
     parts: list[str | bytes] = []
-    for path in sorted(package.rglob("*")):
+    for path in sorted(folder.rglob("*")):
         headers = path.parent.name.endswith("_headers")
         if not path.is_file() or left_out & set(path.parents):
             continue
         if path.suffix in _SOURCES or headers:
-            parts += [path.relative_to(package).as_posix(), path.read_bytes()]
+            parts += [path.relative_to(folder).as_posix(), path.read_bytes()]
     return cache.key(*parts)
 
 
@@ -51,7 +61,7 @@ def setting(assignment: Assignment, device: str = "virtual") -> str:
     Hidden cases are part of the assignment's record, their secret only as a hash.
     """
     parts: list[str | bytes] = [
-        assignment.model_dump_json(),
+        assignment.model_dump_json(exclude={"feedback"}),  # what is told changes no grade
         (assignment.folder / "inputs.py").read_bytes(),
         cache.key(cases.secret()),
         code(),

@@ -153,7 +153,8 @@ def one(assignment: Assignment, path: Path, yardsticks: Yardsticks | None = None
     """
     named = assignment.speed is not None and assignment.speed.device != "virtual"
     device = "auto" if named else "virtual"
-    graded = partial(grade.submit, assignment, device=device, jobs=1, yardsticks=yardsticks)
+    graded = partial(grade.submit, assignment, device=device, jobs=1, yardsticks=yardsticks,
+                     whole=True)  # fmt: skip
     try:
         if path.is_file() and path.name.lower().endswith(archive.SUFFIXES):
             with tempfile.TemporaryDirectory(prefix="grade-unpacked-") as folder:

@@ -29,8 +29,11 @@ MAPS_SHOWN = 3
 """One picture is worth a look; the maps of twelve cases are not."""
 
 
-def render(result: Result) -> str:
-    """The report as one HTML file that needs no network and no JavaScript."""
+def render(result: Result, *, remark: str = "") -> str:
+    """The report as one HTML file that needs no network and no JavaScript.
+
+    `remark` says above everything whose copy this is.
+    """
     diagnostics = tuple(dict.fromkeys(d for build in result.builds for d in build.diagnostics))
     found = findings(result)
     leading, case = leading_fault(result), leading_case(result)
@@ -44,6 +47,7 @@ def render(result: Result) -> str:
         place = wasted.line
     return _template().render(
         result=result,
+        remark=remark,
         words=words,
         noted=noted,
         measured=measured,

@@ -85,7 +85,9 @@ def _three(place: Dim3) -> str:
 
 
 def sizes(case: CaseResult) -> str:
-    """`N=1000, M=3`, in the assignment's order."""
+    """`N=1000, M=3`, in the assignment's order; of a hidden case its class alone."""
+    if case.hidden and not case.sizes:
+        return f"hidden, {'large' if case.large else 'small'}"
     return ", ".join(f"{name}={value}" for name, value in case.sizes.items())
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 from pathlib import Path
 
-from grader.batch.grades import Grade
+from grader.batch.grades import Grade, anonymous
 from grader.batch.roster import Student
 from grader.report import class_files, class_page
 from grader.report.class_rows import ClassReport, summarise
@@ -156,3 +157,52 @@ def test_the_folder_holds_a_report_for_each_name_even_where_two_are_spelt_alike(
     links = [a["href"] or "" for t, a in parsed(page.read_text()).tags if t == "a" and "href" in a]
     inside = {link for link in links if not link.startswith("#")}
     assert inside == {"class.csv", *(f"reports/{name}" for name in names)}
+
+
+def test_only_what_changed_is_written_again(tmp_path: Path) -> None:
+    grades, result_of = class_of.students(12)
+    grades = tuple(g for g in grades if g.result)
+    write = functools.partial(class_files.write, tmp_path, "assignment3")
+    reports = tmp_path / class_files.REPORTS
+
+    def state() -> dict[str, tuple[int, int]]:
+        """Every report by its inode: a report that is written again is another file."""
+        return {p.name: (p.stat().st_ino, p.stat().st_mtime_ns) for p in reports.glob("*.html")}
+
+    told: list[int] = []
+    write(grades, result_of, step=told.append)
+    first = state()
+    assert told == list(range(1, 12)) and len(first) == 11
+    write(grades, result_of)
+    assert state() == first
+
+    (reports / "s0003.html").write_text("somebody typed into it")
+    (reports / "s0004.html").unlink()
+    (reports / "mine.html").write_text("not ours")
+    slower = result_of(7).model_copy(update={"seconds": 9.0})
+    page = (tmp_path / "class.html").read_text()
+    write(grades, lambda row: slower if row == 7 else result_of(row))
+    second = state()
+    assert {n for n in first if second[n] != first[n]} == {"s0003.html", "s0004.html", "s0006.html"}
+    assert (tmp_path / "class.html").read_text() == page  # the seconds do not stand there
+    assert "in 9.0 s" in (reports / "s0006.html").read_text()
+
+    write(grades[1:], result_of, remark="")  # under another heading, and without the first student
+    assert not (reports / "s0000.html").exists() and (reports / "mine.html").exists()
+    third = state()
+    assert not {n for n in third if third[n] == second[n]} - {"mine.html"}
+    assert "instructor" not in (reports / "s0004.html").read_text()
+
+    for broken in ("", "[1]", '{"../class.html": ["a", 1, 2], "s0001.html": 7}', '{"x": {}}'):
+        (tmp_path / class_files.WRITTEN).write_text(broken)
+        write(grades[:2], result_of)
+        assert (tmp_path / "class.html").is_file() and (reports / "s0001.html").is_file()
+
+
+def test_a_folder_made_anonymous_keeps_no_name(tmp_path: Path) -> None:
+    grades, result_of = class_of.students(12)
+    class_files.write(tmp_path, "assignment3", grades, result_of)
+    class_files.write(tmp_path, "assignment3", anonymous(grades, b"key"), result_of)
+    names = [p.name for p in (tmp_path / class_files.REPORTS).iterdir()]
+    assert len(names) == 11 and not any(name.startswith("s0") for name in names)
+    assert "s0003" not in (tmp_path / class_files.WRITTEN).read_text()
