@@ -114,9 +114,9 @@ class Device:
         where = f" in {site.file}:{site.line}" if site else ""
         self._reason = f"{what}{where} is not served by the virtual GPU"
 
-    def touched(self, address: int, site: Site | None) -> None:
+    def touched(self, address: int, site: Site | None, *, atomically: bool) -> None:
         """The host used memory it shares with the device."""
-        self.order.touched(self.memory.at(address), site)
+        self.order.touched(self.memory.at(address), site, atomically=atomically)
 
     def end(self, code: int | None) -> None:
         """The program is over: what it left behind."""

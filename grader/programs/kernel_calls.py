@@ -58,7 +58,9 @@ class KernelCalls:
         q.note(kernel=done.name, buffers=done.buffers, outputs=done.outputs,
                    threads=done.threads, largest_elements=done.largest_elements)  # fmt: skip
         self.order.spend(stream, done.nanoseconds)
-        self.order.pend(stream, f"kernel {done.name}", q.site, done.slots)
+        self.order.pend(
+            stream, f"kernel {done.name}", q.site, done.slots, system_atomics=done.system_atomics
+        )
         if done.ended in ("unsupported", "fuel", "deadlock"):
             self.stopped = done.ended
         broken = {"trap": E.LAUNCH_FAILURE, "assertion": E.ASSERT, "fuel": E.LAUNCH_TIMEOUT,

@@ -8,6 +8,7 @@ before it and changes nothing is counted without being run: the engine is determ
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,7 @@ CHECKED_INSTRUCTIONS = 12_000_000
 how many warp instructions of a program do."""
 
 MOST_LINES = 2000
+_SYSTEM_ATOMIC = re.compile(r"\b(?:atom|red)(?:\.\w+)*\.sys\b")
 
 
 class Refused(Exception):
@@ -55,6 +57,7 @@ class KernelOf:
     unoptimised: Kernel | None
     registers: int | None
     shared_bytes: int
+    system_atomics: bool = False
 
 
 @dataclass
@@ -79,6 +82,7 @@ class Done:
     slots: frozenset[int]
     threads: int
     largest_elements: int
+    system_atomics: bool = False
 
 
 class Launcher:
@@ -346,6 +350,7 @@ class Launcher:
             buffers=tuple(a.name for a in used),
             outputs=tuple(a.name for a in outputs),
             slots=frozenset(a.storage.slot for a in used),
+            system_atomics=kernel.system_atomics,
             threads=threads,
             largest_elements=max(sizes, default=0),
         )
@@ -407,6 +412,7 @@ def program_of(units: list[dict[str, Any]]) -> Program:
         variants = unit["variants"]
         modules = tuple(Module.from_ptx(v["ptx"]) for v in variants)
         first.append(modules[0] if modules else None)
+        system_atomics = any(_SYSTEM_ATOMIC.search(v["ptx"]) for v in variants)
         for symbol, name in unit["kernels"].items():
             entries = [v["symbols"].get(symbol) for v in variants]
             if not entries or entries[0] is None:
@@ -418,5 +424,6 @@ def program_of(units: list[dict[str, Any]]) -> Program:
                 unoptimised=second,
                 registers=variants[0]["registers"].get(entries[0]),
                 shared_bytes=variants[0]["shared_bytes"].get(entries[0], 0),
+                system_atomics=system_atomics,
             )
     return Program(tuple(first), kernels)

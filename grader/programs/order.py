@@ -39,13 +39,17 @@ class Event:
 
 @dataclass
 class Pending:
-    """Work that the host has not waited for: a launch or a copy, and what it may write."""
+    """Work that the host has not waited for: a launch or a copy, and what it may write.
+
+    `system_atomics`: it is a kernel with atomics that the host's own atomics are ordered with.
+    """
 
     number: int
     stream: int
     what: str
     site: Site
     writes: frozenset[int]
+    system_atomics: bool = False
     ordered: set[int] = field(default_factory=set)
 
 
@@ -95,9 +99,14 @@ class Order:
             start = max(start, self.streams[LEGACY].end_ns)
         mine.end_ns = start + nanoseconds
 
-    def pend(self, stream: int, what: str, site: Site, writes: set[int] | frozenset[int]) -> None:
+    def pend(
+        self, stream: int, what: str, site: Site, writes: set[int] | frozenset[int], *,
+        system_atomics: bool = False,
+    ) -> None:  # fmt: skip
         self._work += 1
-        self.pending.append(Pending(self._work, stream, what, site, frozenset(writes)))
+        self.pending.append(
+            Pending(self._work, stream, what, site, frozenset(writes), system_atomics)
+        )
         del self.pending[:-1000]
 
     def waits_for(self, stream: int, pending: Pending) -> bool:
@@ -122,12 +131,15 @@ class Order:
                 )
                 return
 
-    def touched(self, found: Allocation | None, site: Site | None) -> None:
-        """The host used shared memory that pending work may write."""
+    def touched(self, found: Allocation | None, site: Site | None, *, atomically: bool) -> None:
+        """The host used shared memory that pending work may write; `atomically` by an instruction
+        that kernels' atomics of system scope are ordered with.
+        """
         last = self.pending[-1] if self.pending else None
-        for pending in self.pending:
-            if found and found.storage.slot in pending.writes:
-                last = pending
+        writing = [p for p in self.pending if found and found.storage.slot in p.writes]
+        if atomically and writing and all(p.system_atomics for p in writing):
+            return
+        last = writing[-1] if writing else last
         if last is not None and found is not None:
             self.findings.not_waited_for(
                 "the host", site or last.site, found.name, last.what, last.site

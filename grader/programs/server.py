@@ -196,7 +196,8 @@ class _Session:
                 self.ended = "unsupported"
                 return
             if name == "touched":
-                self.device.touched(numbers[1], self._place(numbers[3:]))
+                site = self._place(numbers[3:])
+                self.device.touched(numbers[1], site, atomically=numbers[2] > 0)
                 _write(target, [_REPLY.pack(0, 0, 0, 0, 0)])
                 continue
             try:

@@ -267,6 +267,17 @@ int main() {
   cudaFree(m);
 }
 """,
+    "managed_atomic_too_early": """
+__global__ void fill(int* out) { out[threadIdx.x] = 1; }
+int main() {
+  int* m;
+  cudaMallocManaged(&m, 32 * sizeof(int));
+  fill<<<1, 32>>>(m);
+  __sync_fetch_and_add(m + 3, 1);  // HERE unsynchronised_read
+  cudaDeviceSynchronize();
+  cudaFree(m);
+}
+""",
     "pinned_read_too_early": """
 int main() {
   int *d, *h;

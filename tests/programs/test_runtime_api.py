@@ -62,6 +62,20 @@ int main() {
   return 0;
 }
 """,
+    "atomics of the whole system": """
+__global__ void count(int* sum) { atomicAdd_system(sum, 1); }
+int main() {
+  int* sum;
+  cudaMallocManaged(&sum, 4);
+  *sum = 0;
+  count<<<2, 64>>>(sum);
+  for (int i = 0; i < 10; ++i) __sync_fetch_and_add(sum, 1);  // beside the kernel, and in step
+  cudaDeviceSynchronize();
+  expect(*sum == 138);
+  cudaFree(sum);
+  return 0;
+}
+""",
     "registered": """
 int main() {
   int *a = new int[64](), *there, value;

@@ -159,8 +159,11 @@ static Region* shared_at(uint64_t address) {
 
 static uint64_t device_address(Region* r, uint64_t address) {
   if (own_pages(r) || address - (uint64_t)r->base >= r->bytes) return address;
-  if (!r->device)
-    talk("variable address", "", 0, 0, 0, r->variable, strlen(r->variable), &r->device, 0, 0, 0, 0);
+  if (!r->device) {
+    uint64_t found[2] = {0};  // address and size
+    talk("variable address", "", 0, 0, 0, r->variable, strlen(r->variable), found, 0, 0, 0, 0);
+    r->device = found[0];
+  }
   return address - (uint64_t)r->base + r->device;
 }
 
@@ -438,8 +441,22 @@ static int places(ucontext_t* context, uint64_t* at, int most) {
   return n;
 }
 
-// The program's own load address: places are told relative to it.
-extern char __ehdr_start[];
+// Whether an instruction reads and writes memory in one step that no other processor can divide.
+static int is_atomic(const unsigned char* code) {
+#if defined(__x86_64__)
+  for (int k = 0; k < 4; ++k) {
+    if (code[k] == 0xf0) return 1;                                     // LOCK
+    if ((code[k] & 0xfe) == 0x86) return 1;                            // XCHG locks by itself
+    if (code[k] != 0x66 && code[k] != 0xf2 && code[k] != 0xf3 && (code[k] & 0xf0) != 0x40) return 0;
+  }
+  return 0;
+#else
+  uint32_t word;
+  memcpy(&word, code, 4);
+  return (word & 0x3f000000) == 0x08000000 ||  // exclusive loads and stores, compare and swap
+         (word & 0x3b200c00) == 0x38200000;    // LDADD and its kin, SWP
+#endif
+}
 
 static void on_fault(int number, siginfo_t* info, void* context) {
   static volatile int inside;
@@ -451,7 +468,7 @@ static void on_fault(int number, siginfo_t* info, void* context) {
     Region* r = number == SIGSEGV ? region_of(address) : 0;
     a[0] = number, a[1] = address;
     if (r && r->closed) {
-      a[2] = 1;
+      a[2] = is_atomic((const unsigned char*)(a[3] + (uint64_t)__ehdr_start));
       talk("touched", "", 0, a, 3 + n, 0, 0, 0, 0, 0, 0, 0);
       open_region(r);
       inside = 0;
