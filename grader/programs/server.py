@@ -196,8 +196,7 @@ class _Session:
                 self.ended = "unsupported"
                 return
             if name == "touched":
-                site = self._place(numbers[3:])
-                self.device.touched(numbers[1], site, atomically=numbers[2] > 0)
+                self.device.touched(numbers[1], self._place(numbers[3:]), atomically=numbers[2] > 0)
                 _write(target, [_REPLY.pack(0, 0, 0, 0, 0)])
                 continue
             try:
