@@ -229,7 +229,7 @@ def _bound_advice(scene: _Scene, before: bool) -> str:
     index, extent, call = scene.fault.index or 0, scene.fault.extent or 0, scene.call
     if abs(index - extent) >= _WRAPPED:
         return (
-            "The offset wrapped around: Triton computes it in int32. "
+            "An offset this far away has usually wrapped around: Triton computes in int32. "
             "Widen one factor before the product: `row.to(tl.int64) * stride`."
         )
     if call is None:

@@ -16,7 +16,7 @@ import contextlib
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -63,7 +63,7 @@ class Launched:
     """One launch of a script: which kernel, how many programs, and what the virtual GPU saw.
 
     `parameters` are the kernel's run-time parameters with Triton's types, `constants` the integers
-    it was compiled for.
+    it was compiled for, `views` the tensors whose strides it was not told.
     """
 
     kernel: str
@@ -77,6 +77,7 @@ class Launched:
     parameters: tuple[tuple[str, str], ...] = ()
     constants: dict[str, int] = field(default_factory=dict)
     ptx: str = ""
+    views: tuple[str, ...] = ()
 
 
 @dataclass
@@ -264,6 +265,7 @@ class _Launcher:
                 ),
                 self.constants,
                 function.ptx,
+                _views(self.names, arguments, self.constants.values()),
             )
         )
         sys.stdout.write(run.printed)
@@ -271,6 +273,40 @@ class _Launcher:
             raise RuntimeError(f"{self.metadata.name} {run.ended}: {run.reason}")
         if exit_hook:
             exit_hook(launch_metadata)
+
+
+def _views(
+    names: Sequence[str], arguments: Sequence[Any], constants: Iterable[int]
+) -> tuple[str, ...]:
+    """The tensors that are not contiguous and whose strides are not among the launch's numbers.
+
+    Tensors that all lie in memory alike and without gaps are an element-wise kernel's: it needs no
+    strides.
+    """
+    tensors = [
+        (name, value)
+        for name, value in zip(names, arguments, strict=True)
+        if hasattr(value, "untyped_storage")
+    ]
+    numbers = {value for value in arguments if isinstance(value, int)} | set(constants)
+    layouts = {tuple(t.stride()) for _, t in tensors if t.dim() > 1}
+    if len(layouts) == 1 and all(_is_dense(t) for _, t in tensors):
+        return ()
+    found = []
+    for name, tensor in tensors:
+        needed = {s for s, n in zip(tensor.stride(), tensor.shape, strict=True) if n > 1 and s != 1}
+        if not tensor.is_contiguous() and not needed <= numbers:
+            found.append(
+                f"`{name}` is not contiguous (shape {tuple(tensor.shape)}, strides "
+                f"{tuple(tensor.stride())}), and the kernel is not told its strides"
+            )
+    return tuple(found)
+
+
+def _is_dense(tensor: Any) -> bool:
+    import torch
+
+    return bool(torch.ops.aten.is_non_overlapping_and_dense(tensor))
 
 
 def _flatten(name: str, kind: Any, value: Any, tensors: _Tensors, into: list[Argument]) -> None:

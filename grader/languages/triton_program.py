@@ -29,12 +29,16 @@ SCHEMA = "grade/script/v1"
 LIMITS = sandbox.Limits(
     wall_seconds=1800.0, cpu_seconds=1800.0, memory_bytes=16 << 30, printed_bytes=4 << 20
 )
+MOST_VIEWS = 20
 MOST_KERNELS = 1000
 """Kinds of launches (kernel, grid, block) that a script may have."""
 
 
 class KernelRun(Record):
-    """The launches of one kernel with one grid: how many, what was found, counts over all."""
+    """The launches of one kernel with one grid: how many, what was found, counts over all.
+
+    `views` are the tensors that it takes as if they were contiguous, with their strides.
+    """
 
     kernel: str
     grid: Dim3
@@ -47,6 +51,7 @@ class KernelRun(Record):
     modelled_milliseconds: float = 0.0
     parameters: tuple[Parameter, ...] = ()
     constants: dict[str, int] = {}
+    views: tuple[str, ...] = ()
     ptx: str = Field(default="", exclude=True)
 
 
@@ -225,6 +230,9 @@ def _grouped(launches: Sequence[Any]) -> tuple[list[dict[str, Any]], list[str]]:
                 "modelled_milliseconds": sum(milliseconds(m.metrics) for m in members),
                 "parameters": [{"name": n, "type": t} for n, t in members[0].parameters],
                 "constants": members[0].constants,
+                "views": list(dict.fromkeys(view for m in members for view in m.views))[
+                    :MOST_VIEWS
+                ],
             }
         )
     return runs, [key[3] for key in list(groups)[:MOST_KERNELS]]

@@ -9,6 +9,8 @@ from grader.report import run_file, words
 from grader.report.terminal import lines
 from grader.run_file import FileRun
 
+CONTIGUOUS = "pass them, or the tensor's .contiguous(), unless the memory is meant as it lies"
+
 
 def show(found: ScriptRun, text: str, out: Console, *, quiet: bool = False) -> None:
     """Print a run of `text`, the script's content; `quiet` prints a line for each kernel."""
@@ -19,6 +21,8 @@ def show(found: ScriptRun, text: str, out: Console, *, quiet: bool = False) -> N
             out.print()
         run_file.show(_as_file_run(found, kernel), text, out, quiet=quiet)
         if not quiet:
+            for view in kernel.views:
+                lines(out, f"note: {view}: {CONTIGUOUS}", "dim")
             lines(out, _time(kernel), "dim")
     if not found.kernels:
         lines(out, f"{found.file}: no Triton kernel was launched", "bold")

@@ -171,3 +171,15 @@ def test_local_memory_and_arguments_keep_their_places() -> None:
     (fault,) = launch.faults
     assert (fault.file, fault.line, fault.column) == ("kernel.metal", 5, 8)
     assert (fault.kind, fault.index, fault.extent) == ("out_of_bounds", 8, 8)
+
+
+def test_a_device_barrier_orders_one_threadgroup_only() -> None:
+    """Threadgroup 1 reads what threadgroup 0 wrote: no barrier reaches across."""
+    statements = (
+        "  b[i] = a[i];\n  threadgroup_barrier(mem_flags::mem_device);\n  a[i] = b[127 - i];"
+    )
+    arguments = EXCHANGE[0].replace("thread_index_in_threadgroup", "thread_position_in_grid")
+    launch = run(
+        arguments, statements, [np.arange(128, dtype=np.float32), np.zeros(128, np.float32)], grid=2
+    )
+    assert ("race", "error", 6) in found(launch)
