@@ -59,6 +59,13 @@ Device = Annotated[
         help="What measures speed beside the virtual GPU: auto, virtual (nothing), cuda, metal."
     ),
 ]
+AlsoOn = Annotated[
+    str,
+    typer.Option(
+        "--device",
+        help="Where kernels run beside the virtual GPU: virtual (nowhere else), auto, cuda, metal.",
+    ),
+]
 Compiler = Annotated[
     str | None,
     typer.Option(
@@ -183,6 +190,7 @@ def check(
         typer.Option(metavar="F", help="The kernel file, where a folder holds several."),
     ] = None,
     language: Language = None,
+    device: AlsoOn = "virtual",
     compiler: Compiler = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Check again after every save, until Ctrl-C.")
@@ -211,6 +219,7 @@ def check(
                         place,
                         file=file,
                         language=language,
+                        device=device,
                         compiler=compiler,
                         jobs=jobs,
                         small=True,
@@ -237,6 +246,7 @@ def verify(
         list[str] | None,
         typer.Argument(metavar="[ASSIGNMENT]...", help="By default every assignment found."),
     ] = None,
+    device: AlsoOn = "virtual",
     compiler: Compiler = None,
     jobs: Jobs = None,
     json_file: JsonFile = None,
@@ -252,7 +262,11 @@ def verify(
     human = terminal.console(stderr=json_file == "-")
     with terminal.progress(quiet=quiet) as step:
         found = proof.verify(
-            names or (), jobs=jobs or os.cpu_count() or 1, compiler=compiler, step=step
+            names or (),
+            jobs=jobs or os.cpu_count() or 1,
+            device=device,
+            compiler=compiler,
+            step=step,
         )
     terminal.show_verification(found, human, quiet=quiet, verbose=verbose)
     report.write_json(found, json_file)

@@ -20,7 +20,9 @@ from pydantic import Field
 from grader import assignment as assignments
 from grader import expectations, frameworks, grade, lint, statement, warm
 from grader.assignment_schema import Assignment
+from grader.devices import hardware, virtual
 from grader.errors import AssignmentError, GradeError
+from grader.framework_devices import Where
 from grader.result import Record, Result, Verdict
 from grader.submission import SUFFIXES
 
@@ -79,14 +81,18 @@ def verify(
     names: Sequence[str],
     *,
     jobs: int,
+    device: str = virtual.NAME,
     compiler: str | None = None,
     step: Callable[[str], None] = lambda text: None,
 ) -> Verification:
     """Verify assignments by name, all that are found where none is named.
 
-    `jobs` submissions are graded at a time, those in CUDA C by the `compiler` named. Raises
-    UsageError for a name that is not there; an assignment that cannot be used is a failed check.
+    `jobs` submissions are graded at a time, those in CUDA C by the `compiler` named; `device` is
+    that of `grade submit`, for kernels in the languages it runs. Raises UsageError for a name that
+    is not there and NotGradableError for a device that is missing; an assignment that cannot be
+    used is a failed check.
     """
+    hardware.demand(device)
     started = time.perf_counter()
     checks: list[Check] = []
     found: list[Subject] = []
@@ -95,11 +101,11 @@ def verify(
         try:
             assignment = assignments.load(name)
             found += tuple(subjects(assignment))
-            rest += [partial(_static, assignment), partial(_frameworks, assignment)]
+            rest += [partial(_static, assignment), partial(_frameworks, assignment, device)]
         except AssignmentError as error:
             checks.append(_broken(name, error))
     with warm.children(many=True), ThreadPoolExecutor(max(1, jobs)) as pool:
-        for check in pool.map(partial(_check, compiler=compiler), found):
+        for check in pool.map(partial(_check, device=device, compiler=compiler), found):
             checks.append(check)
             step(f"verified {len(checks)}: {check.assignment} {check.name}")
         for made in pool.map(lambda make: tuple(make()), rest):
@@ -152,10 +158,10 @@ def subjects(assignment: Assignment) -> Iterator[Subject]:
                 )
 
 
-def _check(subject: Subject, compiler: str | None = None) -> Check:
+def _check(subject: Subject, device: str = virtual.NAME, compiler: str | None = None) -> Check:
     started = time.perf_counter()
     try:
-        result = graded(subject, compiler)
+        result = graded(subject, device, compiler)
         found, detail = result.verdict.value, _difference(subject, result)
         if subject.what == "starter" and result.verdict not in NOT_STARTED:
             found = STARTED
@@ -176,17 +182,25 @@ def _check(subject: Subject, compiler: str | None = None) -> Check:
     )
 
 
-def graded(subject: Subject, compiler: str | None = None) -> Result:
+def graded(subject: Subject, device: str = virtual.NAME, compiler: str | None = None) -> Result:
     """The result of a subject, graded as a student's submission is. Raises GradeError."""
     folder = str(subject.assignment.folder.resolve())
     return grade.submit(
         folder,
         subject.path,
         language=subject.language,
-        device="virtual",
+        device=_device(subject, device),
         compiler=compiler,
         jobs=1,
     )
+
+
+def _device(subject: Subject, device: str) -> str:
+    """The device that was asked for, or the virtual GPU for what that device does not run."""
+    suffixes = {path.suffix for path in _sources(subject.path)}
+    spoken = [language for language, suffix in SUFFIXES.items() if suffix in suffixes]
+    fits = subject.assignment.kind == "kernel" and hardware.runs(device, spoken)
+    return device if fits else virtual.NAME
 
 
 def _difference(subject: Subject, result: Result) -> str:
@@ -230,11 +244,12 @@ def _static(assignment: Assignment) -> Iterator[Check]:
     yield _findings(assignment, "readme", "README.md", said, started)
 
 
-def _frameworks(assignment: Assignment) -> Iterator[Check]:
-    """The oracle beside each framework that is installed."""
+def _frameworks(assignment: Assignment, device: str) -> Iterator[Check]:
+    """The oracle beside each framework that is installed, on the device where it can be used."""
     started = time.perf_counter()
+    where: Where = device if device in ("cuda", "metal") else "cpu"  # type: ignore[assignment]
     try:
-        asked = frameworks.agreements(assignment)
+        asked = frameworks.agreements(assignment, where)
     except AssignmentError as error:
         yield _broken(assignment.name, error)
         return

@@ -57,19 +57,33 @@ def chosen(name: str, language: str) -> RealDevice | None:
         fitting = (module for module in modules if language in module.LANGUAGES)
         return next((module for module in fitting if module.missing() is None), None)
     module = cast(RealDevice, device(name))
-    if language not in module.LANGUAGES:
+    if not runs(name, [language]):
         raise NotGradableError(
             f"expected a kernel in {' or '.join(module.LANGUAGES)} for --device {name}, "
             f"found one in {language}",
             "Grade it on the virtual GPU: --device virtual. --language chooses another file.",
         )
-    reason = module.missing()
+    demand(name)
+    return module
+
+
+def runs(name: str, languages: Sequence[str]) -> bool:
+    """Whether a device runs kernels in all of these languages; `auto` takes one that does."""
+    return name not in REAL or set(languages) <= set(cast(RealDevice, device(name)).LANGUAGES)
+
+
+def demand(name: str) -> None:
+    """Raise NotGradableError where a real device that was named cannot be used here.
+
+    UsageError for a name that is none.
+    """
+    module = device(name)
+    reason = module.missing() if name in REAL else None
     if reason is not None:
         raise NotGradableError(
             f"the device that was asked for, {name}, cannot be used here: {reason}",
             "`grade devices` says what can run here; without --device the virtual GPU grades.",
         )
-    return module
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader import assignment as assignments
-from grader import devices, grade, measure
+from grader import cli, devices, grade, measure, verify
 from grader.assignment_schema import Assignment
 from grader.devices import hardware, hardware_child, sanitizer, timing
 from grader.devices.card import CardError, Queued
@@ -396,3 +396,67 @@ def test_a_child_that_dies_on_a_work_is_told_from_one_that_ran_out_of_time(
     assert {run.ended for run in hardware.run(Slow, works)} == {"time"}  # type: ignore[arg-type]
     with pytest.raises(InternalError, match="SIGSEGV"):
         hardware.run(Dead, works)  # type: ignore[arg-type]
+
+
+# ---- grade check and grade verify ----------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("card")
+def test_the_quick_loop_runs_on_a_device_that_is_named_and_on_no_other(
+    course: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grade.assignments, "load", lambda name: course)
+    (tmp_path / "kernel.cu").write_text(KERNEL)
+    line = ["check", "assignment3", str(tmp_path), "--quiet"]
+    assert cli._run(line) == 0
+    assert stand_in.asked == []
+    assert cli._run([*line, "--device", "cuda"]) == 0
+    assert stand_in.asked == ["facts_job", "run_job"]  # small cases: nothing is timed
+
+
+@pytest.mark.usefixtures("card")
+@pytest.mark.parametrize("command", ["check", "verify", "submit"])
+def test_a_named_device_that_is_missing_is_exit_3_for_every_command_that_takes_one(
+    tmp_path: Path, command: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stand_in.reason = "no driver"
+    (tmp_path / "kernel.cu").write_text(KERNEL)
+    place = [] if command == "verify" else [str(tmp_path)]
+    out = ["--out", str(tmp_path / "out")] if command == "submit" else []
+    assert cli._run([command, "assignment3", *place, "--device", "cuda", *out]) == 3
+    said = " ".join("".join(capfd.readouterr()).split())
+    assert "the device that was asked for, cuda, cannot be used here: no driver" in said
+
+
+@pytest.mark.parametrize("command", ["check", "verify", "submit"])
+def test_a_device_that_there_is_none_of_is_a_bad_command(command: str) -> None:
+    assert cli._run([command, "assignment3", "--device", "gpu"]) == 2
+
+
+@pytest.mark.usefixtures("card")
+def test_verify_runs_on_a_device_what_it_can_run_there(course: Assignment) -> None:
+    subjects = {s.name: s for s in verify.subjects(course) if s.what == "reference"}
+    cuda, metal = subjects["reference (cuda-c)"], subjects["reference (metal)"]
+    assert verify._device(cuda, "cuda") == "cuda"
+    assert verify._device(metal, "cuda") == "virtual"
+    assert verify._device(cuda, "virtual") == "virtual"
+    program = cuda.model_copy(update={"assignment": course.model_copy(update={"kind": "program"})})
+    assert verify._device(program, "cuda") == "virtual"
+
+
+@pytest.mark.usefixtures("card")
+def test_a_known_submission_that_is_wrong_on_the_device_fails_there(
+    course: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verify.grade.assignments, "load", lambda name: course)
+    path = tmp_path / "accepted" / "kernel.cu"
+    path.parent.mkdir()
+    path.write_text(KERNEL)
+    known = verify.Subject(
+        assignment=course, what="submission", path=path, language=None, expected="accepted"
+    )
+    assert verify._check(known, "cuda").ok
+    stand_in.card = WrongThere
+    wrong = verify._check(known, "cuda")
+    assert (wrong.ok, wrong.found) == (False, "wrong_answer")
+    assert verify._check(known).ok
