@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from grader.batch.grades import Grade
 from grader.report import words
 from grader.report.findings import findings, leading_fault
-from grader.result import CaseResult, Record, Result, Severity, Verdict
+from grader.result import CaseResult, Record, Result, Severity, Timing, Verdict
 
 INFRASTRUCTURE = (Verdict.GRADER_ERROR, Verdict.NOT_GRADABLE)
 """Verdicts that are not the student's doing."""
@@ -25,7 +25,10 @@ def fails(end: Verdict) -> bool:
 
 
 class Speed(Record):
-    """The time of an accepted kernel in the case that took the reference longest."""
+    """The time of an accepted kernel in the case that took the reference longest.
+
+    The measured one where a device measured it and it is believed, else the modelled one.
+    """
 
     case: str
     source: str
@@ -219,17 +222,25 @@ def _distinct(found: Iterable[str]) -> tuple[str, ...]:
 def _speed(result: Result) -> Speed | None:
     if result.verdict is not Verdict.ACCEPTED:
         return None
-    timed = [case for case in result.cases if case.timing is not None and not case.hidden]
+    timed = [case for case in result.cases if _time(case) is not None and not case.hidden]
     case = max(timed, key=_weight, default=None)
-    if case is None or case.timing is None:
+    time = _time(case) if case is not None else None
+    if case is None or time is None:
         return None
     return Speed(
         case=case.name,
-        source=case.timing.source,
-        device=case.timing.device,
-        nanoseconds=case.timing.nanoseconds,
-        ratio=case.timing.ratio_to_reference,
+        source=time.source,
+        device=time.device,
+        nanoseconds=time.nanoseconds,
+        ratio=time.ratio_to_reference,
     )
+
+
+def _time(case: CaseResult) -> Timing | None:
+    there = case.measured
+    if there is not None and there.timing is not None and not there.untrusted:
+        return there.timing
+    return case.timing
 
 
 def _weight(case: CaseResult) -> float:

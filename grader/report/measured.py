@@ -66,7 +66,7 @@ def _said(there: Measured) -> list[str]:
 def baselines(result: Result) -> list[Row]:
     """A row for each framework and case, under a heading; empty where none was asked for."""
     found = [_baseline(case, baseline) for case in result.cases for baseline in case.baselines]
-    heading_ = ("case", "framework", "where", "time", "first call, compiling included", "yours")
+    heading_ = ("case", "framework", "where", "time", "first call, compiling included", "your time")
     return [heading_, *found] if found else []
 
 

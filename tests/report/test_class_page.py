@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.batch.grades import Grade, anonymous
 from grader.batch.roster import Student
-from grader.report import class_files, class_page
+from grader.report import class_files, class_page, class_rows
 from grader.report.class_rows import ClassReport, summarise
 from grader.result import Score, Verdict
 from tests.report import class_of, results
@@ -206,3 +206,19 @@ def test_a_folder_made_anonymous_keeps_no_name(tmp_path: Path) -> None:
     names = [p.name for p in (tmp_path / class_files.REPORTS).iterdir()]
     assert len(names) == 11 and not any(name.startswith("s0") for name in names)
     assert "s0003" not in (tmp_path / class_files.WRITTEN).read_text()
+
+
+def test_times_that_a_device_measured_stand_on_a_board_of_their_own() -> None:
+    """A measured time that is not believed is no time of that board."""
+    believed = results.measured()
+    first, *rest = believed.cases
+    assert first.measured is not None
+    doubted = first.measured.model_copy(update={"untrusted": ("it was too fast",)})
+    cheating = believed.model_copy(
+        update={"cases": (first.model_copy(update={"measured": doubted}), *rest)}
+    )
+    measured, modelled = class_rows._speed(believed), class_rows._speed(cheating)
+    assert measured is not None
+    assert modelled is not None
+    assert (measured.source, measured.device, measured.nanoseconds) == ("measured", "A Card", 5200)
+    assert modelled.source == "modelled"
