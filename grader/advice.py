@@ -7,7 +7,7 @@ import re
 from grader.pattern_advice import of_pattern
 from grader.report import findings
 from grader.result import CaseResult, Diagnostic, Fault, Mismatch, Score, Verdict
-from grader.verdict import telling
+from grader.verdict import telling, worst
 
 FAULT_ADVICE: dict[str, str] = {
     "out_of_bounds": "Check the index against the size of the buffer before the access.",
@@ -20,7 +20,8 @@ FAULT_ADVICE: dict[str, str] = {
     "branch or loop that only some threads take.",
     "deadlock": "Find the barrier or lock that some threads never reach, and let all reach it.",
     "warp_mask": "The mask must name exactly the lanes that call the operation.",
-    "uninitialised": "Give the memory a value before it is read: initialise it, then a barrier.",
+    "uninitialised": "Give the memory a value before it is read: initialise it, then a barrier. "
+    "Where the data are fewer than the threads, or a block is smaller, does each element get one?",
     "unwritten": "Every element of the output needs a thread: check the global index, the guard "
     "and the stride.",
     "trap": "Remove the trap, or the condition that leads to it.",
@@ -43,6 +44,11 @@ COUNTED = r"\bfor\b.*;.*(?:\+\+|--|[-+]=\s*[1-9])|\bfor\b[^;]*\b(?:in|:)\b"
 STEPPED = r"\bfor\b.*;.*;.*="
 """The header of a loop whose step is worked out, and can be 0."""
 
+CHANGES = (
+    r"\]\s*(?:[-+*|&^]=|\+\+|--)|\*\s*\w+\s*[-+*|&^]=|(?:\+\+|--)\s*\w+\s*\[|\(\s*\*\w+\s*\)\s*\+\+"
+)
+"""An element or what a pointer points at is changed in place, not a loop's counter."""
+
 UNUSED = " is never used in "
 """What a lint says of any parameter; a pattern in the numbers says more."""
 
@@ -61,6 +67,13 @@ def next_step(
         return _build(diagnostics)
     finding = findings.leading(verdict, cases)
     if finding is not None:
+        shown = tuple(c for c in cases if not c.hidden and c.verdict is not Verdict.ACCEPTED)
+        if shown and not any(case.name in finding.cases for case in shown):
+            first = worst(case.verdict for case in shown)
+            names = ", ".join(case.name for case in shown[:2])
+            return f"Begin with what is shown ({names}): " + next_step(
+                first, shown, diagnostics, source, language
+            )
         return of_fault(finding.fault, source, language)
     case = telling(verdict, cases)
     if case is None:
@@ -231,10 +244,25 @@ def _bounds(fault: Fault, source: str, language: str | None) -> str:
             "element any more, so return with >= instead of >."
         )
     shown = f" (`{text.rstrip(' {')}`)" if len(text) <= 50 else ""
+    if len(used) == 1 and _compared(used[0], _header(text)[0], source):
+        return (
+            f"The condition on line {number}{shown} compares every part of the index "
+            f"`{used[0]}` already. Is each compared with the extent of its own dimension, and is a "
+            f"row's number multiplied by the length of a row of {fault.buffer or 'the buffer'}?"
+        )
     return (
         f"The condition on line {number}{shown} does not stop this access: compare {name} with "
         f"the number of elements of {fault.buffer or 'the buffer'}."
     )
+
+
+def _compared(index: str, condition: str, source: str) -> bool:
+    """Whether an index of several parts is made of what the condition compares, and of numbers
+    that the source never sets."""
+    names = set(re.findall(r"(?<![\w.])[A-Za-z_][\w.]*(?!\s*\()", index))
+    set_here = {n for n in names if re.search(rf"(?<![\w.]){re.escape(n)}\s*[-+*/]?=(?!=)", source)}
+    varying = set_here | {n for n in names if re.match(r"(block|thread)(Idx|Dim)|\w+\.[xyz]$", n)}
+    return len(varying) > 1 and all(re.search(rf"\b{re.escape(n)}\b", condition) for n in varying)
 
 
 def _just_past(fault: Fault) -> bool:
@@ -246,7 +274,25 @@ def _subscripts(fault: Fault, line: str) -> list[str]:
     """What is between brackets on the line: of the buffer where it has its name there, else all."""
     found: list[tuple[str, str]] = re.findall(r"(\w+)\s*\[([^\[\]]+)\]", line)
     named = [inner.strip() for name, inner in found if name == fault.buffer]
+    if not named and len(found) > 1:
+        left, assigns, right = _header(line)[1].partition(" = ")
+        side = left if fault.access == "write" and assigns else right
+        named = re.findall(r"\w+\s*\[([^\[\]]+)\]", side)
     return list(dict.fromkeys(named or [inner.strip() for _, inner in found]))
+
+
+def _header(line: str) -> tuple[str, str]:
+    """The conditions at the start of a line, in if, for and while, and the statement after them."""
+    rest, start = line.strip(), 0
+    while re.match(r"(?:else\s+)?(?:if|for|while)\s*\(", rest[start:]):
+        depth = 0
+        for at in range(rest.index("(", start), len(rest)):
+            depth += {"(": 1, ")": -1}.get(rest[at], 0)
+            if depth == 0:
+                break
+        start = at + 1
+        start += len(rest[start:]) - len(rest[start:].lstrip(" {"))
+    return rest[:start], rest[start:]
 
 
 BARRIERS = {
@@ -266,8 +312,15 @@ def _race(fault: Fault, source: str, language: str | None) -> str | None:
     name = fault.buffer or "it"
     if other.line == fault.line:
         both_write = fault.access == other.access == "write"
-        adds = re.search(r"[-+*|&^]=|\+\+|--", line) is not None
+        adds = re.search(CHANGES, line) is not None
         if fault.space == "shared" and not both_write and len(_subscripts(fault, line)) > 1:
+            after = "".join(_code(row) for row in lines[fault.line : fault.line + 2])
+            if barrier.partition("(")[0] in after:
+                return (
+                    f"Line {fault.line} reads elements of {name} that other threads change in the "
+                    "same round: let only threads change whose own element nobody else reads, or "
+                    "keep what is read in a variable and put a barrier before it is stored."
+                )
             return (
                 f"Line {fault.line} reads an element of {name} that another thread writes there: "
                 f"put {barrier} at the end of every round, where all threads reach it."
@@ -291,9 +344,13 @@ def _race(fault: Fault, source: str, language: str | None) -> str | None:
             f"Put {barrier}, which all threads must reach, between what lines "
             f"{min(fault.line, other.line)} and {max(fault.line, other.line)} do to {name}."
         )
+    fence = ""
+    if language == "cuda-c" and re.search(r"\batomic[A-Z]", source):
+        fence = ", or __threadfence() between the write and the atomic operation that announces it"
     return (
         f"Lines {min(fault.line, other.line)} and {max(fault.line, other.line)} touch {name} in no "
-        "order: use atomic operations, or a second launch where blocks need each other's results."
+        f"order: use atomic operations{fence}, or a second launch where blocks need each other's "
+        "results."
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from grader import patterns
 from grader.assignment_schema import Tolerance
+from grader.pattern_advice import ZERO
 from grader.result import Fault, Mismatch, Severity
 
 _MOST_FOR_PATTERNS = 1 << 22
@@ -165,7 +166,7 @@ def _values_pattern(
     if bad.dtype.kind == "f" and np.isnan(bad).all():
         return "every wrong element is NaN"
     if not bad.any():
-        return "every wrong element is zero"
+        return ZERO
     few = count < 4  # too few to tell a shape from chance
     where = np.flatnonzero(wrong)[:: -(-count // _ENOUGH_FOR_PATTERNS)]
     seen = actual.reshape(-1)[where]

@@ -10,6 +10,8 @@ GLOBAL_INDEX = {
     "triton": "tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)",
 }
 
+ZERO = "every wrong element is zero"
+
 ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"only the first block of \d+ is right",
@@ -43,7 +45,7 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "by must be the size of the block, as in {index}.",
     ),
     (
-        r"every (\d+)th element",
+        r"one in every (\d+) elements",
         "What is left out repeats every {1} elements: check the step of the index, and what the "
         "number of the block is multiplied by: its size, as in {index}.",
     ),
@@ -72,7 +74,7 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "The kernel computes {1}: compare the operator with the statement.",
     ),
     (
-        r"every wrong element is zero",
+        ZERO,
         "Zero is stored there: look for an integer division or conversion, a result that is never "
         "added to, or a comparison that is always false.",
     ),
@@ -80,6 +82,11 @@ ADVICE: tuple[tuple[str, str], ...] = (
         r"NaN in the rows where all of (\w+) is far below 0",
         "Start the maximum at -infinity or with the first element: where it starts at 0 every "
         "exp(x - maximum) is 0, and 0/0 is NaN.",
+    ),
+    (
+        r"NaN in the rows where an element of (\w+) is above (\d+)",
+        "exp({2}) is about as large as a float32 gets, and infinity divided by infinity is NaN: "
+        "subtract the row's maximum from {1} first.",
     ),
     (
         r"every wrong element is NaN",

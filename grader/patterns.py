@@ -20,6 +20,9 @@ ENOUGH = 8
 SMALLEST_EXP = 80.0
 """exp(-88) is the smallest normal float32; a little before that a sum of them still is one."""
 
+LARGEST_EXP = 88.0
+"""exp(88.7) is the largest float32."""
+
 PERIODS = (3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256, 512, 1024)
 MOST_OF_A_SUM = 1 << 16
 
@@ -60,16 +63,20 @@ def values(
 def _starved_rows(
     expected: np.ndarray, wrong: np.ndarray, inputs: Mapping[str, np.ndarray]
 ) -> str | None:
-    """NaN in rows whose inputs are all so far below 0 that exp() of them is 0 in float32."""
+    """NaN in rows whose inputs are all so far below 0 that exp() of them is 0 in float32, or in
+    those with one so large that it is infinite."""
     if wrong.ndim != 2:
         return None
     rows = np.asarray(wrong.any(axis=1))
     for name, array in inputs.items():
         if array.shape == expected.shape and array.dtype.kind == "f":
             with np.errstate(invalid="ignore"):
-                low = np.asarray(array.max(axis=1) < -SMALLEST_EXP)
+                most = np.asarray(array.max(axis=1))
+                low, high = most < -SMALLEST_EXP, most > LARGEST_EXP
             if np.array_equal(low, rows):
                 return f"NaN in the rows where all of {name} is far below 0"
+            if np.array_equal(high, rows):
+                return f"NaN in the rows where an element of {name} is above {LARGEST_EXP:.0f}"
     return None
 
 
@@ -236,9 +243,9 @@ def _periodic(flat: np.ndarray, block: int | None) -> str | None:
         if last - first + 1 != where.size:
             return None
         if where.size == period - 1:
-            return f"all but every {period}th element"
+            return f"all but one in every {period} elements"
         if where.size == 1:
-            return f"every {period}th element"
+            return f"one in every {period} elements"
         return f"elements {first} to {last} of every {period}"
     return None
 

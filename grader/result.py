@@ -186,6 +186,9 @@ class LineMetrics(Record):
     file: str | None
     line: int
     counts: dict[str, float]
+    stores_to: tuple[str, ...] = Field(
+        default=(), description="outputs of the launches that stored to global memory here"
+    )
 
 
 class Metrics(Record):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from grader.pattern_advice import ZERO
 from grader.result import CaseResult, Fault, Mismatch, Severity, Verdict
 
 Item = Literal["build", "correct", "bounds", "sync", "steps", "speed", "notes"]
@@ -62,13 +63,17 @@ def telling(found: Verdict, cases: Iterable[CaseResult]) -> CaseResult | None:
     """The case that shows best why a result has the verdict `found`.
 
     Of the cases with it the first whose wrong numbers make a pattern, else the first one; None
-    for `accepted`.
+    for `accepted`. Zeros in few of the cases come from their inputs, not from the kernel.
     """
     if found is Verdict.ACCEPTED:
         return None
     mine = [case for case in cases if case.verdict is found]
-    patterned = (case for case in mine if case.mismatch is not None and case.mismatch.pattern)
-    return next(patterned, next(iter(mine), None))
+    wrong = [case for case in mine if case.mismatch is not None]
+    zero = [case for case in wrong if case.mismatch and case.mismatch.pattern == ZERO]
+    told = [case for case in wrong if case.mismatch and case.mismatch.pattern]
+    if len(zero) * 2 < len([case for case in wrong if case.mismatch and case.mismatch.wrong > 3]):
+        told = [case for case in told if case not in zero]
+    return next(iter(told), next(iter(mine), None))
 
 
 def of_case(ended: str, faults: Iterable[Fault], mismatch: Mismatch | None) -> Verdict:

@@ -9,7 +9,7 @@ import contextlib
 import functools
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -59,6 +59,7 @@ def run(work: dict[str, Any], blobs: list[bytes], printed_characters: int) -> An
     memory = vgpu.Memory()
     pointers = {b["name"]: _allocate(memory, b, blobs) for b in work["buffers"]}
     total = _Total(printed_characters)
+    written = [b["name"] for b in work["buffers"] if b["role"] in ("output", "inout")]
     for launch in work["launches"]:
         if 0 in launch["grid"]:
             continue  # a zero-sized launch does nothing; `grade run` refuses it as CUDA does
@@ -81,7 +82,8 @@ def run(work: dict[str, Any], blobs: list[bytes], printed_characters: int) -> An
             return total.answer("unsupported", f"the virtual GPU cannot read the PTX: {error}"), []
         except vgpu.LaunchError as error:
             return total.answer("refused", str(error)), []
-        total.add(done, launch["registers"])
+        given = {argument["buffer"] for argument in launch["arguments"]}
+        total.add(done, launch["registers"], [name for name in written if name in given])
         if done.ended != "finished":
             break
     outputs: list[bytes] = []
@@ -158,13 +160,15 @@ class _Total:
         self.faults: list[dict[str, Any]] = []
         self.counts: dict[str, float] = {}
         self.lines: dict[tuple[str | None, int], dict[str, float]] = {}
+        self.stores: dict[tuple[str | None, int], dict[str, None]] = {}
         self.printed = ""
         self.nanoseconds = 0.0
         self.longest = 0.0
         self.bound = ""
         self.parts: dict[str, float] = {}
 
-    def add(self, done: vgpu.Launch, registers: int | None) -> None:
+    def add(self, done: vgpu.Launch, registers: int | None, outputs: Iterable[str]) -> None:
+        """Add a launch whose kernel was given the buffers `outputs` to write to."""
         self.ended, self.reason = done.ended, done.reason
         self.faults += [asdict(fault) for fault in done.faults]
         _sum(self.counts, done.metrics.counts)
@@ -175,6 +179,8 @@ class _Total:
             self.longest, self.bound = time.nanoseconds, time.bound
         for place, counts in done.metrics.lines.items():
             _sum(self.lines.setdefault(place, {}), counts)
+            if counts.get("global_store_requests") or counts.get("atomics"):
+                self.stores.setdefault(place, {}).update(dict.fromkeys(outputs))
         self.printed = (self.printed + done.printed)[: self.printed_characters]
 
     def answer(self, ended: str, reason: str) -> dict[str, Any]:
@@ -189,7 +195,13 @@ class _Total:
             "parts": self.parts,
             "roof": [cost.A100.dram_bytes_per_second, cost.A100.peak_flops],
             "lines": [
-                {"file": file, "line": line, "counts": counts} for (file, line), counts in lines
+                {
+                    "file": place[0],
+                    "line": place[1],
+                    "counts": counts,
+                    "stores_to": list(self.stores.get(place, ())),
+                }
+                for place, counts in lines
             ],
             "printed": self.printed,
             "outputs": [],

@@ -248,6 +248,12 @@ def _bound_advice(scene: _Scene, before: bool) -> str:
             return f"Add `mask={offsets} < {scene.bound}`."
         return "Add a `mask=` with one comparison per axis: `(rows < M) & (cols < N)`."
     condition = call.condition or call.mask
+    for axis in ("[:, None]", "[None, :]"):
+        if axis in offsets and axis not in condition and "None" in condition:
+            return (
+                f"The mask `{condition}` compares one axis, the offsets have two: join a "
+                "comparison for each, as in `(rows < M)[:, None] & (cols < N)[None, :]`."
+            )
     if "<=" in condition:
         return f"The mask `{condition}` lets the length itself through: write `<` for `<=`."
     if call.unmasked:
@@ -264,16 +270,14 @@ def _bound_advice(scene: _Scene, before: bool) -> str:
 
 def _uninitialised(scene: _Scene) -> Fault:
     fault = scene.fault
-    if triton_ptx.UNDEFINED not in f"{fault.buffer} {fault.message}":
+    masked = [m for m in scene.kernel.memory
+              if m.access == "read" and m.mask is not None and not m.has_other]  # fmt: skip
+    undefined = triton_ptx.UNDEFINED in f"{fault.buffer} {fault.message}"
+    # What passed between threads is said to come from the compiler's own shared memory, or from
+    # nowhere; only such a load, or a buffer with a name, can have brought it in.
+    if not undefined and (fault.buffer in scene.own_names or not masked):
         return fault
-    call = scene.call or next(
-        (
-            m
-            for m in scene.kernel.memory
-            if m.access == "read" and m.mask is not None and not m.has_other
-        ),
-        None,
-    )
+    call = (scene.call if undefined else None) or next(iter(masked), None)
     base = call.base if call else None
     names = {own: name for name, own in scene.own_names.items()}
     of = f" of `{base}`" if base else ""
@@ -327,6 +331,13 @@ def _race_within(scene: _Scene) -> Fault:
         )
     else:
         message = f"a {fault.access} here and a {other.access}{elsewhere} touch {element}"
+        if not elsewhere and other.line:
+            advice = (
+                f"One program comes to the same element of {scene.tensor} more than once: a loop "
+                "over blocks steps by whole blocks, `tl.num_programs(0) * BLOCK`, so that each "
+                "element has one owner."
+            )
+    advice = _one_program(scene.kernel, scene.variant, scene.grid) or advice
     same = "; all store the same value" if "same value" in fault.message else ""
     copies = f": {COPIES}" if COPIES in fault.message else ""
     message += f" in no fixed order ({scene.program}){same}{copies}"

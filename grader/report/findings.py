@@ -165,12 +165,18 @@ def _instructions(line: LineMetrics) -> float:
 
 def stores(case: CaseResult) -> tuple[LineMetrics, ...]:
     """The lines that wrote to global memory in a case with wrong or missing numbers, in order;
-    where none stored, those with atomic operations."""
-    unwritten = any(fault.kind == "unwritten" for fault in case.faults)
-    if case.metrics is None or (case.mismatch is None and not unwritten):
+    where none stored, those with atomic operations. Of several kernels those count that were given
+    the output."""
+    outputs = {fault.buffer for fault in case.faults if fault.kind == "unwritten"}
+    if case.mismatch is not None:
+        outputs = {case.mismatch.output}
+    if case.metrics is None or not outputs:
         return ()
+    lines = case.metrics.lines
+    if any(line.stores_to for line in lines):
+        lines = tuple(line for line in lines if outputs & {*line.stores_to})
     for name in ("global_store_requests", "atomics"):
-        found = tuple(line for line in case.metrics.lines if line.counts.get(name, 0) > 0)
+        found = tuple(line for line in lines if line.counts.get(name, 0) > 0)
         if found:
             return found
     return ()

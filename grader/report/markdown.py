@@ -91,7 +91,7 @@ def _cause(result: Result) -> str:
             first = errors[0]
             text = f"{escape(words.place(first.file, first.line))}: {escape(first.message)}"
             return "\n\n".join(filter(None, (text, _excerpt(result, first.file, first.line, None))))
-    if case is not None and case.mismatch is not None:
+    if case is not None and case.mismatch and result.verdict is Verdict.WRONG_ANSWER:
         return f"Case {escape(case.name)}: {escape(case.mismatch.message)}"
     if result.verdict is Verdict.ACCEPTED and words.slow(result.score):
         wasted = waste(result.cases)

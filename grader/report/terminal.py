@@ -161,7 +161,7 @@ def _cause(out: Console, result: Result) -> None:
         _finding(out, result, finding)
     elif result.verdict is Verdict.BUILD_FAILED:
         _diagnostics(out, result)
-    elif case is not None and case.mismatch is not None:
+    elif case is not None and case.mismatch and result.verdict is Verdict.WRONG_ANSWER:
         lines(out, f"case {case.name}: {case.mismatch.message}")
         _telling_line(out, result, case)
     elif result.reason:

@@ -10,6 +10,7 @@ import pytest
 from grader import assignment as assignments
 from grader import grade, warm
 from grader.languages import triton
+from grader.report.findings import leading_case, telling_line
 from grader.result import Result
 from tests.conftest import ROOT
 
@@ -84,6 +85,16 @@ def test_a_known_submission(name: str, file: str, words: str) -> None:
     result = graded(name, ROOT / "assignments" / name / "submissions" / file)
     assert words in result.next_step, (result.reason, result.next_step)
     assert result.verdict.value == Path(file).parent.name
+
+
+def test_the_line_shown_is_of_the_kernel_that_was_given_the_output() -> None:
+    path = ROOT / "assignments/assignment4/submissions/wrong_answer/fmaxf_swallows_nan.cu"
+    result = graded("assignment4", path)
+    case = leading_case(result)
+    assert case is not None and case.mismatch is not None and case.mismatch.output == "y"
+    line = telling_line(case)
+    assert line is not None and line.stores_to == ("y",)
+    assert "fmaxf" in path.read_text().splitlines()[line.line - 1]
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,10 @@ def race(line: int, other: int, *, access: str = "write", other_access: str = "r
          ["-2,147,000,000", "did not fit in 32 bits", "size_t"]),
         ("if (i > N) return;\nC[i] = A[i];", out_of_bounds(2, 1000), ["with >= instead of >"]),
         ("// if (i < N)\nC[i] = A[i];", out_of_bounds(2, 1000), ["No condition guards"]),
+        ("int r = f(), c = g();\nif (r >= h || c >= w) return;\nA[r * pitch + c] = 1;",
+         out_of_bounds(3, 1020), ["every part of the index `r * pitch + c`", "row of A"]),
+        ("int r = f(), c = g();\nif (r < h) A[r * w + c] = 1;", out_of_bounds(2, 1020),
+         ["does not stop this access", "`r * w + c`"]),
     ],
 )  # fmt: skip
 def test_an_access_outside(source: str, fault: Fault, words: list[str]) -> None:
@@ -62,6 +66,10 @@ def test_an_access_outside_in_triton_is_about_the_mask() -> None:
     [
         ("s[t] = x;\ny = s[t + 1];", race(1, 2), "__syncthreads(), which all threads must reach"),
         ("s[t] += s[t + h];", race(1, 1), "at the end of every round"),
+        ("s[t] += s[t + h];\n__syncthreads();", race(1, 1), "in the same round"),
+        ("for (k = i; k < n; k += 9) y[k] = y[k] * a;", race(1, 1, space="global"), "one owner"),
+        ("p[b] = x;\nif (atomicAdd(c, 1) == last)\n  t += p[k];", race(1, 3, space="global"),
+         "__threadfence() between"),
         ("s[0] += x;", race(1, 1), "atomic operation"),
         ("h[x[i]] += 1;", race(1, 1, space="global"), "atomic operation"),
         ("*total += x;", race(1, 1, space="global"), "atomic operation"),
@@ -69,7 +77,7 @@ def test_an_access_outside_in_triton_is_about_the_mask() -> None:
         ("s[t] = x;", race(1, 1, other_access="write", space="global"), "one owner"),
         ("s[i] = x;\ny = s[j];", race(1, 2, space="global"), "a second launch"),
     ],
-)
+)  # fmt: skip
 def test_a_race(source: str, fault: Fault, words: str) -> None:
     assert words in advice.of_fault(fault, source, "cuda-c")
 
@@ -183,3 +191,13 @@ def test_a_missing_semicolon_is_looked_for_on_the_line_above() -> None:
     assert "the line above" in said('expected a ";"')
     assert "the line above" not in said('expected a ";"', line=1)
     assert "the line above" not in said('identifier "foo" is undefined')
+
+
+def test_what_is_shown_comes_before_what_is_hidden() -> None:
+    hidden = CaseResult(name="secret", device="virtual", verdict=Verdict.RACE, hidden=True,
+                        faults=(race(1, 1, space="global"),))  # fmt: skip
+    shown = wrong("only the tail from 8 on")
+    said = advice.next_step(Verdict.RACE, (shown, hidden), source="y[i] = a * y[i];")
+    assert said.startswith(f"Begin with what is shown ({shown.name}): ") and "from 8 on" in said
+    alone = advice.next_step(Verdict.RACE, (hidden,), source="y[i] = a * y[i];")
+    assert "one owner" in alone

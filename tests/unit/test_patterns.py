@@ -121,6 +121,17 @@ def test_softmax_with_a_maximum_that_starts_at_zero() -> None:
     assert pattern(actual, wanted, x=x) == "NaN in the rows where all of x is far below 0"
 
 
+def test_softmax_without_the_maximum() -> None:
+    x = (M * 5).astype(np.float32)
+    x[3] += 300
+    wanted = np.exp(x - x.max(axis=1, keepdims=True).astype(np.float64))
+    wanted /= wanted.sum(axis=1, keepdims=True)
+    actual = wanted.astype(np.float32)
+    actual[3] = np.nan
+    said = pattern(actual, wanted, x=x)
+    assert said == "NaN in the rows where an element of x is above 88"
+
+
 def test_the_same_factor_and_the_same_difference() -> None:
     wanted = X[:500].astype(np.float64)
     assert pattern(X[:500] * 3, wanted) == "every wrong element is 3 times what it should be"
@@ -132,8 +143,8 @@ def test_the_same_factor_and_the_same_difference() -> None:
     ("wrong", "words"),
     [
         (lambda i: i % 256 >= 128, "elements 128 to 255 of every 256"),
-        (lambda i: i % 4 == 3, "every 4th element"),
-        (lambda i: i % 32 != 0, "all but every 32th element"),
+        (lambda i: i % 4 == 3, "one in every 4 elements"),
+        (lambda i: i % 32 != 0, "all but one in every 32 elements"),
         (lambda i: i % 5 < 2, "elements 0 to 1 of every 5"),
     ],
 )
@@ -169,9 +180,9 @@ def test_every_piece_of_advice_is_reached_and_filled_in() -> None:
     seen = {
         "only the first block of 256 is right": "blockIdx.x * blockDim.x + threadIdx.x",
         "only the tail from 1024 on": "the elements from 1024 on",
-        "every 4th element": "repeats every 4 elements",
+        "one in every 4 elements": "repeats every 4 elements",
         "elements 128 to 255 of every 256": "repeats every 256 elements",
-        "all but every 32th element": "repeats every 32 elements",
+        "all but one in every 32 elements": "repeats every 32 elements",
         "only the columns from 32 on": "The columns from 32 on",
         "the sum of the first 32 elements of x only": "Only the first 32 elements of x",
         "right but for multiples of 2^16: an integer of 16 bits overflowed": "in 16 bits",

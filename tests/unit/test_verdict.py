@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from grader.result import Fault, Severity, Verdict
-from grader.verdict import VERDICT_OF_FAULT, of_case, worst
+from grader.pattern_advice import ZERO
+from grader.result import CaseResult, Fault, Mismatch, Severity, Verdict
+from grader.verdict import VERDICT_OF_FAULT, of_case, telling, worst
 
 
 @pytest.mark.parametrize("kind", VERDICT_OF_FAULT)
@@ -26,3 +27,20 @@ def test_an_unknown_kind_is_an_error_of_ours() -> None:
     fault = Fault(kind="no_such_kind", severity=Severity.ERROR, message="")
     with pytest.raises(KeyError):
         of_case("finished", [fault], None)
+
+
+def test_zeros_that_come_from_the_inputs_of_one_case_tell_nothing() -> None:
+    def wrong(name: str, pattern: str | None) -> CaseResult:
+        mismatch = Mismatch(output="y", index=(0,), expected=1, actual=0, wrong=9, total=9,
+                            pattern=pattern, message="y[0]")  # fmt: skip
+        return CaseResult(name=name, device="virtual", verdict=Verdict.WRONG_ANSWER,
+                          mismatch=mismatch)  # fmt: skip
+
+    def told(*cases: CaseResult) -> str:
+        case = telling(Verdict.WRONG_ANSWER, cases)
+        return case.name if case else ""
+
+    first, zero = wrong("first", None), wrong("a is zero", ZERO)
+    assert told(first, wrong("second", None), zero) == "first"
+    assert told(first, zero) == "a is zero"
+    assert told(first, wrong("x", None), zero, wrong("tail", "only the tail from 8 on")) == "tail"

@@ -138,8 +138,27 @@ def test_undefined_lanes_name_the_load(contract, kernel):
     assert said.buffer == "A"
     assert "`a_ptr` has no `other`" in said.message
     assert "other=0.0" in said.advice
-    plain = fault(kind="uninitialised", buffer="shared", space="shared", line=9)
-    assert advise_(plain, kernel, contract, variant(), GRID) == plain
+
+
+def test_undefined_lanes_are_named_where_the_compilers_memory_carried_them(contract, kernel):
+    defined = kernel.replace("mask=mask)\n", "mask=mask, other=0.0)\n")
+    for buffer in ("global_smem", None):
+        raw = fault(kind="uninitialised", access="read", buffer=buffer, line=11, block=(0, 0, 0))
+        said = advise_(raw, kernel, contract, variant(), GRID)
+        assert "reach the result: the load of `a_ptr` has no `other`" in said.message
+        assert advise_(raw, defined, contract, variant(), GRID) == raw
+    raw = fault(kind="uninitialised", access="read", buffer="C", line=11)
+    assert advise_(raw, kernel, contract, variant(), GRID) == raw
+
+
+def test_a_mask_of_one_axis(contract, kernel):
+    text = kernel.replace("a_ptr + offs, mask=mask", "a_ptr + r[:, None] * n + c[None, :], mask=k")
+    text = text.replace("    a = tl.load", "    k = (c < n)[None, :]\n    a = tl.load")
+    said = advise_(past_the_end(10), text, contract, variant(), GRID)
+    assert "compares one axis, the offsets have two" in said.advice
+    both = text.replace("(c < n)[None, :]", "(r < n)[:, None] & (c < n)[None, :]")
+    said = advise_(past_the_end(10), both, contract, variant(), GRID)
+    assert "one axis" not in said.advice
 
 
 def test_a_program_id_never_read(contract, kernel):
@@ -160,6 +179,8 @@ def test_a_program_id_never_read(contract, kernel):
     assert "tl.atomic_add" in said.advice
     within = raw.model_copy(update={"other": Place(access="read", block=(1, 0, 0))})
     assert "tl.debug_barrier()" in advise_(within, kernel, contract, variant(), GRID).advice
+    again = raw.model_copy(update={"other": Place(access="read", block=(1, 0, 0), line=11)})
+    assert "steps by whole blocks" in advise_(again, kernel, contract, variant(), GRID).advice
 
 
 def test_a_race_within_a_program_speaks_of_lanes_and_offsets(contract, kernel):
