@@ -51,6 +51,7 @@ class Gpu:
     speed: float = 1.0
     noise: float = 0.002
     extra_threads: int = 0
+    flush: float = 1_000.0
     address: int = 0
     laid: dict[Side, list[Slot]] = field(default_factory=lambda: {"yours": [], "reference": []})
     steps: list[str] = field(default_factory=list)
@@ -94,7 +95,7 @@ class Gpu:
         for slots in self.laid.values():
             for slot in slots:
                 slot.warm = False
-        self.now += 1_000.0
+        self.now += self.flush
 
     def _synchronise(self) -> None:
         self.steps.append("synchronise")

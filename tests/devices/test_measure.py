@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader import assignment as assignments
-from grader import cli, devices, grade, measure, verify
+from grader import cases, cli, devices, grade, measure, verify
 from grader.assignment_schema import Assignment
 from grader.devices import hardware, hardware_child, sanitizer, timing
 from grader.devices.card import CardError, Queued
@@ -251,6 +251,8 @@ def test_near_the_edge_of_a_band_it_is_measured_again(
 def test_every_measurement_has_inputs_that_nothing_has_seen(
     course: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """B16, B17: no phase repeats another's values, and no seed is known beforehand."""
+    monkeypatch.setenv("GRADE_SECRET", "the same for both")
     seen: list[bytes] = []
     found = hardware.measure
 
@@ -264,6 +266,31 @@ def test_every_measurement_has_inputs_that_nothing_has_seen(
     submit(course, tmp_path)
     submit(course, tmp_path)
     assert len(set(seen)) == len(seen) == 4
+    judged = cases.inputs(course, course.cases[1]).arrays()["A"]
+    assert judged.tobytes() not in seen
+
+
+@pytest.mark.usefixtures("card")
+def test_what_is_timed_is_what_was_judged_and_cannot_tell(
+    course: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B19: the same code, geometry and arguments in every phase; only values differ."""
+    orders: dict[str, set[str]] = {}
+
+    def spying(name: str, found: Any) -> Any:
+        def asked(module: Any, works: Any, *more: Any) -> Any:
+            for work in works:
+                if work.case == "a million":
+                    orders.setdefault(name, set()).add(repr(work.launches))
+            return found(module, works, *more)
+
+        return asked
+
+    monkeypatch.setattr(hardware, "run", spying("run", hardware.run))
+    monkeypatch.setattr(hardware, "measure", spying("measure", hardware.measure))
+    submit(course, tmp_path)
+    assert orders["run"] == orders["measure"]
+    assert len(orders["run"]) == 1
 
 
 def test_the_floor_takes_no_more_than_both_kernels_needed(course: Assignment) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -120,6 +122,18 @@ def corrupt_later(gpu: Gpu, slot: Slot) -> None:
         slot.output = 0.5
 
 
+def impossible(gpu: Gpu, slot: Slot) -> None:
+    """A12: by whatever means, right and in a tenth of what the data alone takes."""
+    gpu.work(FLOOR / 10)
+    slot.output = -slot.inputs
+
+
+def constant_by_size(gpu: Gpu, slot: Slot) -> None:
+    """B18: the size is known, so the answer of another input of that size is handed back."""
+    gpu.work(21_000.0)
+    slot.output = -3.0
+
+
 def persistent_l2(gpu: Gpu, slot: Slot) -> None:
     """A9: lines that persist keep the inputs warm through the flush."""
     gpu.work(WARM)
@@ -135,6 +149,8 @@ def persistent_l2(gpu: Gpu, slot: Slot) -> None:
         (early_return, "never written"),
         (corrupt_later, "wrong"),
         (persistent_l2, "faster than the device can"),
+        (impossible, "faster than the device can"),
+        (constant_by_size, "wrong"),
     ],
 )
 def test_a_cheat_is_not_believed(cheat: Callable[[Gpu, Slot], None], reason: str) -> None:
@@ -177,6 +193,18 @@ def test_slow_while_warming_up_does_not_shorten_the_measurement() -> None:
     plain, slept = timed(Gpu(honest, honest)), timed(Gpu(sleeper, honest))
     assert slept.launches == plain.launches
     assert slept.pairs >= RULES.least
+
+
+def test_a_slow_flush_makes_nothing_faster() -> None:
+    """A11: where a flush measured apart is subtracted, slowing it pays; here it is outside."""
+
+    def slowing(gpu: Gpu, slot: Slot) -> None:
+        gpu.flush = 400_000.0
+        honest(gpu, slot)
+
+    found = timed(Gpu(slowing, honest))
+    assert found.untrusted == ()
+    assert found.yours == pytest.approx(COLD, rel=0.02)
 
 
 # ---- A7, A10, B: results kept ------------------------------------------------------------------
@@ -283,6 +311,23 @@ def test_the_order_of_inputs_is_drawn() -> None:
 def test_more_launches_than_inputs_are_refused() -> None:
     with pytest.raises(ValueError, match="sets of inputs"):
         next(timing.orders(3, 4, random.Random(0)))
+
+
+def test_the_page_names_a_trial_for_every_hack_that_is_known() -> None:
+    """Of the two tables of docs/threats.md that are about time and about answers kept."""
+    root = Path(__file__).parents[2]
+    threats = (root / "docs" / "threats.md").read_text()
+    tables = threats[threats.index("### Timing") : threats.index("### Wrong answers that pass")]
+    rows = re.findall(r"^\| ([^|]+) \|", tables, re.MULTILINE)
+    known = [row for row in rows if row != "hack" and not row.startswith("--")]
+    page = (root / "docs" / "devices.md").read_text()
+    tried = dict(re.findall(r"^\| ([^|]+) \| (`[^|]+`) \|$", page, re.MULTILINE))
+    assert len(known) >= 19
+    assert set(known) <= set(tried)
+    written = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    for row in known:
+        for name in re.findall(r"`(\w+)`", tried[row]):
+            assert f"def {name}(" in written, (row, name)
 
 
 # ---- statistics --------------------------------------------------------------------------------
