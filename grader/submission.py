@@ -311,6 +311,8 @@ def _read_file(
             f"{name}:{line}: not UTF-8: byte 0x{data[error.start]:02x}",
             "Save it as UTF-8 in your editor.",
         ) from None
+    if "\n" not in text:  # the line ends of old editors; no compiler takes them for any
+        text = text.replace("\r", "\n")
     return SourceFile(
         name=name, sha256=hashlib.sha256(data).hexdigest(), language=language, text=text
     )

@@ -27,7 +27,11 @@ from grader.languages import Artefact, Contract, Variant, cuda_nvrtc
 from grader.languages import cuda_contract as contract_check
 from grader.languages.cuda_attempt import Attempt
 from grader.languages.cuda_compilation import Compiler, Source
-from grader.languages.cuda_includes import resolve, without_comments
+from grader.languages.cuda_includes import (
+    resolve,
+    without_comments,
+    without_line_directives,
+)
 from grader.languages.cuda_messages import explain, refuse_unsupported, reported
 from grader.languages.cuda_remedies import until_settled
 from grader.result import Build, Diagnostic
@@ -56,7 +60,8 @@ def compile_submission(
     here.
     """
     started = time.perf_counter()
-    files = {**submission_headers, file_name: text}
+    written = {**submission_headers, file_name: text}
+    files = {name: without_line_directives(content) for name, content in written.items()}
     found = resolve(files, Path(toolkit) if toolkit else None, _without_stand_in(compiler))
     refused = list(found.forbidden)
     if "\0" in text:
@@ -70,7 +75,7 @@ def compile_submission(
     constants = dict.fromkeys(name for contract in contracts for name in contract.constants)
     source = Source(
         original=text,
-        text=text,
+        text=files[file_name],
         file_name=file_name,
         headers=found.headers,
         missing=found.missing,

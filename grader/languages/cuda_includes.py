@@ -31,9 +31,8 @@ _TOKENS = re.compile(
     r"|/\*.*?(?:\*/|\Z)",
     re.DOTALL,
 )
-_DIRECTIVE = re.compile(
-    r"^[ \t]*(?:#|%:)[ \t]*(?P<word>include_next|include|import|embed)\b[ \t]*(?P<rest>.*)$"
-)
+_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?P<word>\w+)[ \t]*(?P<rest>.*)$")
+_INCLUDES = ("include_next", "include", "import", "embed")
 _OPERAND = re.compile(r'^(?:<(?P<angle>[^>\n]*)>|"(?P<quote>[^"\n]*)")')
 
 
@@ -104,12 +103,32 @@ def is_file(path: Path) -> bool:
 def includes(text: str) -> Iterator[tuple[int, str, str]]:
     """The include directives of `text`: line, directive, operand as written.
 
-    Lines joined by a backslash are one; comments are no text. What is skipped by `#if` is listed
-    too, as this is read before the preprocessor runs.
+    What is skipped by `#if` is listed too, as this is read before the preprocessor runs.
+    """
+    for lines, word, operand in _directives(text):
+        if word in _INCLUDES:
+            yield lines.start, word, operand
+
+
+def without_line_directives(text: str) -> str:
+    """`text` with `#line 7` and `# 7 "file"` made empty lines: places are those of the text itself,
+    whatever a generator, or a student, says they are."""
+    lines = text.split("\n")
+    for found, word, _ in _directives(text):
+        if word == "line" or word.isdigit():
+            lines[found.start - 1 : found.stop - 1] = [""] * len(found)
+    return "\n".join(lines)
+
+
+def _directives(text: str) -> Iterator[tuple[range, str, str]]:
+    """The preprocessor's directives: the lines of each, counted from 1, its word and its operand.
+
+    Lines joined by a backslash are one; comments are no text.
     """
     logical: list[str] = []
     starts: list[int] = []
     joined = False
+    number = 0
     for number, line in enumerate(text.replace("\r", "").split("\n"), start=1):
         if joined:
             logical[-1] += line.removesuffix("\\")
@@ -118,9 +137,9 @@ def includes(text: str) -> Iterator[tuple[int, str, str]]:
             starts.append(number)
         joined = line.endswith("\\")
     plain = without_comments("\n".join(logical))
-    for start, line in zip(starts, plain.split("\n"), strict=True):
+    for start, after, line in zip(starts, [*starts[1:], number + 1], plain.split("\n"), strict=True):
         if found := _DIRECTIVE.match(line):
-            yield start, found["word"], found["rest"].strip()
+            yield range(start, after), found["word"], found["rest"].strip()
 
 
 def without_comments(text: str) -> str:

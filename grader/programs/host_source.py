@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from grader.languages.cuda_includes import without_line_directives
 from grader.languages.signature import node_text, parse
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _APART = re.compile(r"(?<!operator)<<([ \t]+)<([^;{}]*?)>>([ \t]+)>(?=\s*\()")
 
 def host_half(text: str) -> str:
     """`text` with what only device code needs written over with spaces."""
-    text = _APART.sub(r"\1<<<\2\3>>>", text)
+    text = _APART.sub(r"\1<<<\2\3>>>", without_line_directives(text))
     source = text.encode()
     out = bytearray(source)
     removed: list[tuple[Node, Node, Node]] = []

@@ -114,6 +114,13 @@ def test_contents_that_are_no_source(
     assert words in refused(tmp_path, course)
 
 
+def test_carriage_returns_alone_end_lines_too(tmp_path: Path, course: Assignment) -> None:
+    (tmp_path / "kernel.cu").write_bytes(b"// mine\r" + KERNEL.replace("\n", "\r").encode())
+    assert submission.read(tmp_path, course).sources[0].text == "// mine\n" + KERNEL
+    (tmp_path / "kernel.cu").write_bytes(b"// mine\r\n" + KERNEL.encode())
+    assert submission.read(tmp_path, course).sources[0].text == "// mine\r\n" + KERNEL
+
+
 def test_a_huge_file_is_not_read(tmp_path: Path, course: Assignment) -> None:
     with (tmp_path / "kernel.cu").open("wb") as file:
         file.truncate(50 << 30)  # sparse: reading it would take the machine's memory

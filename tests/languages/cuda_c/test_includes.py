@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from grader.languages.cuda_includes import host_headers, includes, resolve
+from grader.languages.cuda_includes import (
+    host_headers,
+    includes,
+    resolve,
+    without_line_directives,
+)
 from tests.languages.cuda_c.sources import KERNEL, accepted, compiled, errors
 
 
@@ -52,6 +57,17 @@ def test_includes_in_comments_and_strings_are_no_includes() -> None:
     found = resolve({"x.cu": text}, None)
     assert found.forbidden == ()
     assert found.missing == {"d": ("x.cu", 6)}
+
+
+def test_line_directives_move_no_line() -> None:
+    text = '#define line 3\n#line 7\n%: line \\\n 8\n# 9 "cuda_runtime.h" 2\n// #line 1\nint a;\n'
+    kept = without_line_directives(text)
+    assert kept == "#define line 3\n\n\n\n\n// #line 1\nint a;\n"
+    for number in (1, 90):
+        wrong = f'#line {number} "cuda_runtime.h"\n{KERNEL.replace("A[i]", "missing")}'
+        assert errors(wrong)[0].startswith("4:")
+        host = f"#line {number}\nint main() {{ return system(0); }}\n{KERNEL}"
+        assert '.file\t1 "vec_add.cu"' in accepted(host).variants[0].ptx
 
 
 def test_files_of_the_submission_find_each_other() -> None:
