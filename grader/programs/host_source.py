@@ -30,15 +30,15 @@ def host_half(text: str) -> str:
     text = _APART.sub(r"\1<<<\2\3>>>", without_line_directives(text))
     source = text.encode()
     out = bytearray(source)
-    removed: list[tuple[Node, Node, Node]] = []
-    for definition in _definitions(parse(text).root_node):
+    removed: list[tuple[Node, Node, int]] = []
+    for definition in _functions(parse(text).root_node):
         words = set(_words(definition))
         if "__device__" not in words and "__global__" not in words:
             continue
         body = definition.child_by_field_name("body")
-        if "__host__" in words or body is None:
+        if "__host__" in words or (body is None and "__global__" in words):
             continue
-        if "__global__" in words or _inside_class(definition):
+        if body is not None and ("__global__" in words or _inside_class(definition)):
             _blank(out, body.start_byte + 1, body.end_byte - 1)
             for child in definition.children:
                 if child.type == "field_initializer_list":
@@ -48,26 +48,28 @@ def host_half(text: str) -> str:
         while whole.parent is not None and whole.parent.type == "template_declaration":
             whole = whole.parent
         _blank(out, whole.start_byte, whole.end_byte)
-        removed.append((whole, definition, body))
+        end = definition.end_byte - 1 if body is None else body.start_byte
+        removed.append((whole, definition, end))
     _declare_what_is_named(source, out, removed)
     return out.decode()
 
 
 def _declare_what_is_named(
-    source: bytes, out: bytearray, removed: Sequence[tuple[Node, Node, Node]]
+    source: bytes, out: bytearray, removed: Sequence[tuple[Node, Node, int]]
 ) -> None:
     """Put back, as a declaration, what the rest names: a device function that a launch passes as a
-    template argument, or whose address a device pointer takes.
+    template argument, or whose address a device pointer takes. The words before a body or a
+    semicolon say so; all declarations of one function lose `__device__` together.
     """
     left = bytes(out)
-    for whole, definition, body in removed:
+    for whole, definition, end in removed:
         name = _name(definition)
         if name is None or not re.search(rb"\b" + re.escape(name) + rb"\b", left):
             continue
-        out[whole.start_byte : body.start_byte] = _SPECIFIERS.sub(
-            lambda word: b" " * len(word[0]), source[whole.start_byte : body.start_byte]
+        out[whole.start_byte : end] = _SPECIFIERS.sub(
+            lambda word: b" " * len(word[0]), source[whole.start_byte : end]
         )
-        out[body.start_byte : body.start_byte + 1] = b";"
+        out[end : end + 1] = b";"
 
 
 def _name(definition: Node) -> bytes | None:
@@ -84,15 +86,29 @@ def _blank(out: bytearray, start: int, end: int) -> None:
             out[index] = 0x20
 
 
-def _definitions(root: Node) -> Iterator[Node]:
-    """Function definitions outside other functions' bodies."""
+def _functions(root: Node) -> Iterator[Node]:
+    """Functions that are defined, or declared outside classes; not those inside a body."""
     stack = [root]
     while stack:
         node = stack.pop()
         if node.type == "function_definition":
             yield node
             continue
+        if node.type == "declaration" and _name(node) and _is_function(node):
+            yield node
+            continue
         stack.extend(reversed(node.children))
+
+
+def _is_function(declaration: Node) -> bool:
+    """Whether one function is declared; a variable `f(1)` has a `function_declarator` only where
+    its argument reads as a type."""
+    node = declaration.child_by_field_name("declarator")
+    while node is not None and node.type in ("pointer_declarator", "reference_declarator"):
+        node = node.child_by_field_name("declarator") or next(iter(node.named_children), None)
+    inner = node.child_by_field_name("declarator") if node is not None else None
+    is_plain = inner is not None and inner.type in ("identifier", "template_function")
+    return node is not None and node.type == "function_declarator" and is_plain
 
 
 def _words(definition: Node) -> Iterator[str]:

@@ -38,6 +38,31 @@ def test_device_code_is_blanked_and_lines_stay() -> None:
         assert kept in half
 
 
+def test_all_declarations_of_a_device_function_go_or_stay_together() -> None:
+    text = (
+        "template <class T> __device__ T wide(float a);\n"
+        "template <> __device__ int wide(float a) { return __float2int_rn(a); }\n"
+        "static __device__ float* unnamed(int n);\n"
+        "__device__ float add(float x);\n"
+        "__device__ float add(float x) { return x + 1; }\n"
+        "__device__ float (*pointer)(float) = add;\n"
+        "__device__ float value(1);\n"
+        "int main() { use<wide<int>>(); }"
+    )
+    half = host_half(text)
+    assert [len(a) for a in half.split("\n")] == [len(a) for a in text.split("\n")]
+    assert [" ".join(line.split()) for line in half.split("\n")] == [
+        "template <class T> T wide(float a);",
+        "template <> int wide(float a) ;",
+        "",
+        "float add(float x);",
+        "float add(float x) ;",
+        "__device__ float (*pointer)(float) = add;",
+        "__device__ float value(1);",
+        "int main() { use<wide<int>>(); }",
+    ]
+
+
 def test_launches_that_an_editor_has_pulled_apart() -> None:
     apart = "int main() { k << <2, 32 >> > (0); }"
     assert host_half(apart) == "int main() { k  <<<2, 32  >>> (0); }"
