@@ -203,6 +203,8 @@ def of_fault(fault: Fault, source: str = "", language: str | None = None) -> str
 
 def _bounds(fault: Fault, source: str, language: str | None) -> str:
     """The usual causes of an access outside: no guard, a guard that lets one too many through."""
+    if fault.buffer is None and "an allocation" in fault.message:
+        return "malloc and new return null when the heap is full: compare with nullptr, free more."
     if language == "triton":
         return "Compare the offsets of this access with the number of elements in its `mask=`."
     lines = source.splitlines()

@@ -11,7 +11,9 @@ from grader.errors import UsageError
 from grader.languages import cuda_c
 from grader.languages.cuda_includes import included_name, includes, is_file
 
-_INCLUDED = (".h", ".cuh", ".hpp", ".inl", ".inc", ".cu", ".cpp")
+_INCLUDED = (
+    ".h", ".cuh", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp", ".cu", ".cpp", ".cc", ".c",
+)  # fmt: skip
 _MOST_FILES = 500
 
 
@@ -23,7 +25,7 @@ def read(path: Path) -> str:
         if path.suffix not in metal.SUFFIXES:
             raise UsageError(f"expected a CUDA C file (.cu) or a Metal file (.metal), found {path}")
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -73,4 +75,4 @@ def _all_headers(folder: Path) -> list[str]:
 
 
 def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
+    return path.read_text(encoding="utf-8-sig", errors="replace")

@@ -292,13 +292,16 @@ def _bind(
 def _check_type(given: Given, parameter: ParameterText, number: int, kernel: str) -> None:
     """Compare with the type that the source writes, as far as that is known here."""
     where = f"--arg {given.spec}: parameter {number} of {kernel} is {parameter.type}"
+    wanted_type: str | None
     if parameter.pointer != (given.content != "scalar"):
         wanted = "a buffer such as f32[1000]" if parameter.pointer else "a scalar such as i32=1000"
         found = "a scalar" if parameter.pointer else "a buffer"
         raise UsageError(f"{where}: expected {wanted}, found {found}")
     element, width = _VECTORS.get(parameter.element, (parameter.element, 1))
-    if element in _BF16:
-        wanted_type: str | None = "bf16"
+    if parameter.pointer and parameter.type.count("*") > 1:  # a buffer of addresses
+        wanted_type, width = "u64", 1
+    elif element in _BF16:
+        wanted_type = "bf16"
     else:
         dtype = meaning(element, "cuda-c").dtype
         wanted_type = next((name for name, d in arguments.DTYPES.items() if d == dtype), None)

@@ -84,7 +84,7 @@ def run(
         if inside and given.stat().st_size <= LARGEST_FILE:
             files[word] = given.read_bytes()
     more = {
-        from_folder(path, other): other.read_text(encoding="utf-8", errors="replace")
+        from_folder(path, other): other.read_text(encoding="utf-8-sig", errors="replace")
         for other in beside
     }
     headers = headers_beside(path, beside)

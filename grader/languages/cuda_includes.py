@@ -137,7 +137,9 @@ def _directives(text: str) -> Iterator[tuple[range, str, str]]:
             starts.append(number)
         joined = line.endswith("\\")
     plain = without_comments("\n".join(logical))
-    for start, after, line in zip(starts, [*starts[1:], number + 1], plain.split("\n"), strict=True):
+    for start, after, line in zip(
+        starts, [*starts[1:], number + 1], plain.split("\n"), strict=True
+    ):
         if found := _DIRECTIVE.match(line):
             yield range(start, after), found["word"], found["rest"].strip()
 

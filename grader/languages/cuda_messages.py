@@ -16,6 +16,7 @@ _HOST_NAMES = (
     re.compile(r"reference to __host__ (?P<kind>function|variable) '(\w+)' in __\w+__ function"),
 )
 _DEVICE_LAUNCH = "device-side kernel launch could not be processed"
+_FILE_LAMBDA = "The execution space for the lambda closure class members was inferred"
 _ABORTED = "Ptx assembly aborted"
 _UNREFERENCED = "#177-D"
 
@@ -105,6 +106,12 @@ def _contract_errors(attempt: Attempt) -> list[Diagnostic]:
 
 def _about_host(diagnostic: Diagnostic, source: Source) -> Diagnostic:
     """A name of the host half in device code: say that a kernel cannot reach it."""
+    if diagnostic.message.startswith(_FILE_LAMBDA):
+        message = (
+            "a lambda at file level is host code: write a __device__ function, or the lambda "
+            "inside the kernel"
+        )
+        return diagnostic.model_copy(update={"message": message})
     found = next((m for p in _HOST_NAMES if (m := p.search(diagnostic.message))), None)
     if found is None:
         return diagnostic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -12,6 +13,8 @@ from grader.languages.cuda_host_code import Blanked, blank_host_code, blank_host
 from grader.result import Diagnostic
 
 _ROUNDS = 12
+_ANNOTATED_LAMBDA = "__host__ or __device__ annotation on lambda is not allowed"
+_ANNOTATION = re.compile(r"(?<=\])\s*(?:__(?:host|device)__\s*)+(?=[({])")
 
 
 def until_settled(source: Source, compiler: Compiler) -> Attempt:
@@ -20,7 +23,7 @@ def until_settled(source: Source, compiler: Compiler) -> Attempt:
     When blanking definitions no longer helps, the types and aliases that only host headers would
     explain are blanked too; if even that fails, the messages from before count.
     """
-    remedies = (_without_host_code, _without_lost_constants)
+    remedies = (_without_lambda_annotations, _without_host_code, _without_lost_constants)
     first = attempt(source, compiler)
     tried = _apply(first, remedies)
     if not tried.errors or not tried.source.blanked:
@@ -46,6 +49,20 @@ def _apply(tried: Attempt, remedies: Sequence[Callable[[Attempt], Source | None]
 def _without_host_code(tried: Attempt) -> Source | None:
     flagged = [message for message in tried.errors if tried.compiler.is_host_code(message)]
     return _blank(tried.source, flagged, blank_host_code)
+
+
+def _without_lambda_annotations(tried: Attempt) -> Source | None:
+    """Inside device code a lambda is device code, and `[] __device__ (float x)`, which nvcc takes
+    with --extended-lambda, says nothing new: the words become spaces."""
+    flagged = [m for m in tried.errors if m.diagnostic.message.startswith(_ANNOTATED_LAMBDA)]
+    return _blank(tried.source, flagged, _plain_lambdas)
+
+
+def _plain_lambdas(text: str, places: Sequence[tuple[int, int]]) -> Blanked:
+    lines = text.split("\n")
+    for number, _ in places:
+        lines[number - 1] = _ANNOTATION.sub(lambda m: " " * len(m[0]), lines[number - 1])
+    return Blanked("\n".join(lines), {})
 
 
 def _without_host_types(tried: Attempt) -> Source | None:

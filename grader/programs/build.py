@@ -83,6 +83,15 @@ def build(
     )  # fmt: skip
     if not host.ok:
         return (host,), None
+    for lambda_place in filter(
+        None, (symbols.lambda_of(n) for k in header["kernels"] for n in k.values())
+    ):
+        file, line, kernel = lambda_place
+        raise NotGradableError(
+            f"{file}:{line}: a lambda is given to the kernel {kernel}, which the virtual GPU does "
+            "not serve (nvcc does with --extended-lambda)",
+            "Write a struct with __device__ operator() and a member for each captured variable.",
+        )
     builds: tuple[Build, ...] = (host,)
     units = []
     for (name, source), kernels in zip(

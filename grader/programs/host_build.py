@@ -15,7 +15,7 @@ from typing import Any
 from grader.languages import metal_clang
 from grader.programs import host_messages, symbols, toolchain, unserved
 from grader.programs.host_messages import HARNESS
-from grader.programs.host_source import host_half
+from grader.programs.host_source import host_halves
 from grader.result import Diagnostic
 
 HERE = Path(__file__).parent
@@ -124,8 +124,8 @@ def _lay_out(files: Mapping[str, str], beside: Mapping[str, str]) -> None:
         folder = Path(*["folder"] * above)
         folder.mkdir(parents=True)
         os.chdir(folder)
-    for name, text in files.items():
-        _write(name, host_half(text))
+    for name, text in host_halves(files).items():
+        _write(name, text)
     for name, text in unserved.stand_ins(files.values(), files).items():
         _write(f"{unserved.FOLDER}/{name}", text)
 

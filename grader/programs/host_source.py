@@ -8,10 +8,10 @@ device both stays. Lines and columns stay where they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
-from grader.languages.cuda_includes import without_line_directives
+from grader.languages.cuda_includes import without_comments, without_line_directives
 from grader.languages.signature import node_text, parse
 
 if TYPE_CHECKING:
@@ -21,55 +21,98 @@ _SPECIFIERS = re.compile(
     rb"\b(?:__device__|__forceinline__|__noinline__|static|inline|constexpr)\b"
 )
 
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S.*)$", re.MULTILINE)
+
 # Editors put spaces into `<<<grid, block>>>`; nvcc reads it all the same.
 _APART = re.compile(r"(?<!operator)<<([ \t]+)<([^;{}]*?)>>([ \t]+)>(?=\s*\()")
 
 
-def host_half(text: str) -> str:
-    """`text` with what only device code needs written over with spaces."""
-    text = _APART.sub(r"\1<<<\2\3>>>", without_line_directives(text))
-    source = text.encode()
-    out = bytearray(source)
-    removed: list[tuple[Node, Node, int]] = []
-    for definition in _functions(parse(text).root_node):
-        words = set(_words(definition))
-        if "__device__" not in words and "__global__" not in words:
-            continue
-        body = definition.child_by_field_name("body")
-        if "__host__" in words or (body is None and "__global__" in words):
-            continue
-        if body is not None and ("__global__" in words or _inside_class(definition)):
-            _blank(out, body.start_byte + 1, body.end_byte - 1)
-            for child in definition.children:
-                if child.type == "field_initializer_list":
-                    _blank(out, child.start_byte, child.end_byte)
-            continue
+def host_halves(files: Mapping[str, str]) -> dict[str, str]:
+    """The texts of one program's files, with what only device code needs written over with spaces.
+
+    What the host code of any of them names stays as a declaration: a device function that a launch
+    passes as a template argument, or whose address a device pointer takes.
+    """
+    macros = _macros(files.values())
+    halves = {name: _Half(text, macros) for name, text in files.items()}
+    named: set[bytes] = set()
+    for half in halves.values():
+        named.update(re.findall(rb"[A-Za-z_]\w*", without_comments(half.text()).encode()))
+    for half in halves.values():
+        half.declare(named)
+    return {name: half.text() for name, half in halves.items()}
+
+
+def _macros(texts: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Macros that stand for words such as `__device__`: each with what it may stand for."""
+    found: dict[str, frozenset[str]] = {}
+    for text in texts:
+        for name, meaning in _MACRO.findall(without_comments(text)):
+            words = frozenset(re.findall(r"\w+", meaning))
+            if words & {"__device__", "__global__", "__host__"} or name in found:
+                found[name] = found.get(name, frozenset()) | words
+    return found
+
+
+class _Half:
+    """One file on its way: the bytes left so far, and the functions that were taken out."""
+
+    def __init__(self, text: str, macros: Mapping[str, frozenset[str]]) -> None:
+        text = _APART.sub(r"\1<<<\2\3>>>", without_line_directives(text))
+        self._source = text.encode()
+        self._left = bytearray(self._source)
+        self._removed: list[tuple[bytes, int, int]] = []
+        self._macros = re.compile(rb"\b(?:%s)\b" % b"|".join(m.encode() for m in macros or ("",)))
+        for definition in _functions(parse(text).root_node):
+            words = {w for word in _words(definition) for w in macros.get(word, (word,))}
+            body = definition.child_by_field_name("body")
+            if "__host__" in words or not words & {"__device__", "__global__"}:
+                continue
+            if "__global__" in words or _inside_class(definition):
+                if body is not None:
+                    self._empty(definition, body)
+            else:
+                self._remove(definition, body)
+
+    def text(self) -> str:
+        """The text as it is now; lines and columns are those of the source."""
+        return self._left.decode()
+
+    def declare(self, named: Set[bytes]) -> None:
+        """Put back, as a declaration, each removed function that is `named`; what says that it is
+        for the device stays away from all declarations of one function together."""
+        for name, start, end in self._removed:
+            if name in named:
+                kept = self._source[start:end]
+                for words in (_SPECIFIERS, self._macros):
+                    kept = words.sub(lambda word: b" " * len(word[0]), kept)
+                self._left[start:end] = kept
+                self._left[end : end + 1] = b";"
+
+    def _empty(self, definition: Node, body: Node) -> None:
+        """A kernel gets an empty body; a device constructor is declared only, as members without
+        a default constructor may want what its initialisers say."""
+        first = next((c for c in definition.children if c.type == "field_initializer_list"), None)
+        if first is None:
+            self._blank(body.start_byte + 1, body.end_byte - 1)
+        else:
+            self._blank(first.start_byte, body.end_byte)
+            self._left[first.start_byte : first.start_byte + 1] = b";"
+
+    def _remove(self, definition: Node, body: Node | None) -> None:
         whole = definition
         while whole.parent is not None and whole.parent.type == "template_declaration":
             whole = whole.parent
-        _blank(out, whole.start_byte, whole.end_byte)
-        end = definition.end_byte - 1 if body is None else body.start_byte
-        removed.append((whole, definition, end))
-    _declare_what_is_named(source, out, removed)
-    return out.decode()
-
-
-def _declare_what_is_named(
-    source: bytes, out: bytearray, removed: Sequence[tuple[Node, Node, int]]
-) -> None:
-    """Put back, as a declaration, what the rest names: a device function that a launch passes as a
-    template argument, or whose address a device pointer takes. The words before a body or a
-    semicolon say so; all declarations of one function lose `__device__` together.
-    """
-    left = bytes(out)
-    for whole, definition, end in removed:
+        self._blank(whole.start_byte, whole.end_byte)
         name = _name(definition)
-        if name is None or not re.search(rb"\b" + re.escape(name) + rb"\b", left):
-            continue
-        out[whole.start_byte : end] = _SPECIFIERS.sub(
-            lambda word: b" " * len(word[0]), source[whole.start_byte : end]
-        )
-        out[end : end + 1] = b";"
+        if name is not None:
+            end = definition.end_byte - 1 if body is None else body.start_byte
+            self._removed.append((name, whole.start_byte, end))
+
+    def _blank(self, start: int, end: int) -> None:
+        for index in range(start, end):
+            if self._left[index] not in b"\r\n":
+                self._left[index] = 0x20
 
 
 def _name(definition: Node) -> bytes | None:
@@ -78,12 +121,6 @@ def _name(definition: Node) -> bytes | None:
     while node is not None and node.type != "identifier":
         node = node.child_by_field_name("declarator")
     return node_text(node).encode() if node is not None else None
-
-
-def _blank(out: bytearray, start: int, end: int) -> None:
-    for index in range(start, end):
-        if out[index] not in b"\r\n":
-            out[index] = 0x20
 
 
 def _functions(root: Node) -> Iterator[Node]:

@@ -24,6 +24,7 @@ _FUNCTION = re.compile(
 _NAMESPACE = re.compile(
     r'^!(\d+) = !DINamespace\((?:name: "([^"]*)", )?scope: (null|!(\d+))', re.MULTILINE
 )
+_LAMBDA = re.compile(r"\(lambda at (?:\./)?(?P<file>[^()]+?):(?P<line>\d+):\d+\)")
 
 
 def launched(code: str) -> dict[str, str]:
@@ -53,6 +54,13 @@ def unit(symbol: str) -> int:
     """The number of the file that a symbol stands in."""
     number = symbol.rpartition(":")[0]
     return int(number) if number.isdecimal() else 0
+
+
+def lambda_of(name: str) -> tuple[str, int, str] | None:
+    """File, line and kernel of the first lambda whose type is a template argument of kernel
+    `name`."""
+    found = _LAMBDA.search(name)
+    return (found["file"], int(found["line"]), name.split("<", 1)[0]) if found else None
 
 
 def entry(symbol: str, name: str, entries: Mapping[str, str]) -> str | None:

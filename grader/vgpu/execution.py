@@ -21,7 +21,6 @@ from grader.vgpu.ptx import TYPE_BYTES, Imm, Ptx, Variable
 from grader.vgpu.runtime_records import STAT_FIELDS, CCallSite, CFault, CLaunch, CSite
 
 QUANTUM = 20_000
-HEAP_BUFFERS = 4096
 MAX_FAULTS = 512
 MAX_CALL_SITES = 4096
 TEXT_BYTES = 1 << 20
@@ -54,7 +53,7 @@ class Execution:
         self.variables = module_variables(kernel, memory)
         self.c = CLaunch()
         c = self.c
-        self._slots()
+        self._slots(lowered)
         self._sites(lowered)
         self._arrays(lowered, shared, limits)
         c.table = translated.code.table
@@ -93,20 +92,24 @@ class Execution:
         self.l2 = np.zeros(L2_LINES, np.uint64)
         c.l2_tags, c.l2_lines = self.l2.ctypes.data, L2_LINES
 
-    def _slots(self) -> None:
+    def _slots(self, lowered: Lowered) -> None:
         c = self.c
+        allocates = any(site.kind == "malloc" for site in lowered.sites)
+        blocks = L.HEAP_BLOCKS if allocates else 0
         first = L.FIRST_BUFFER_SLOT + len(self.memory.buffers) + 1
         self.workspace = Storage(first - 1, aligned(64), "grid workspace", 4, TRACK)
         # Grid synchronisation orders by what it does there; it is not itself a race.
         self.workspace.record.shadow.size = 0
-        self.slots = (ctypes.POINTER(CBuffer) * (first + HEAP_BUFFERS))()
+        self.slots = (ctypes.POINTER(CBuffer) * (first + blocks))()
         for storage in (*self.variables, *self.memory.buffers, self.workspace):
             self.slots[storage.slot] = ctypes.pointer(storage.record)
         c.slots, c.nslots = ctypes.addressof(self.slots), len(self.slots)
         c.grid_workspace = self.workspace.address
-        self.heap = (CBuffer * HEAP_BUFFERS)()
-        c.heap, c.heap_slot, c.heap_capacity = ctypes.addressof(self.heap), first, HEAP_BUFFERS
-        c.heap_limit = 8 << 20
+        self.heap = (CBuffer * blocks)()
+        c.heap, c.heap_slot, c.heap_capacity = ctypes.addressof(self.heap), first, blocks
+        c.heap_limit, c.heap_block_bytes = L.HEAP_BYTES, L.HEAP_BLOCK_BYTES
+        self.heap_sites = (ctypes.c_uint32 * blocks)()
+        c.heap_sites = ctypes.addressof(self.heap_sites)
 
     def _sites(self, lowered: Lowered) -> None:
         c = self.c

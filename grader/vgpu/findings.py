@@ -159,6 +159,12 @@ class Reporter:
             if "__local_depot" in name:
                 label = name.partition(".")[2] or "local memory"
             return label, inside // size, int(arrays[k][0]) // size
+        if f.buffer >= self.execution.c.heap_slot:
+            block = f.buffer - self.execution.c.heap_slot
+            _file, line, _ = self.where(self.execution.heap_sites[block])
+            name = f"memory allocated at line {line}" if line else "memory allocated in the kernel"
+            heap = self.execution.heap[block]
+            return name, (f.address - heap.base) // size, heap.size // size
         storage = self.storage(f.buffer)
         if storage is None:
             return None, None, None
@@ -303,6 +309,8 @@ class Reporter:
         """What happened, in one clause; the count follows in `_counted`."""
         what = f"{VERB.get(access or '', 'access to')} "
         cell = f"{name}[{index}]" if name is not None and index is not None else name
+        if name is not None and f.buffer >= self.execution.c.heap_slot and f.buffer < SHARED_ID:
+            cell = f"element {index} of {name}"
         if kind == "out_of_bounds":
             return self._outside(f, what, cell, name, extent)
         if kind == "misaligned":
@@ -338,7 +346,7 @@ class Reporter:
             return "recursion deeper than 256 calls: the stack overflowed"
         if name is None or cell is None:
             if f.address < 1 << 20:
-                return f"{what}address {f.address:#x}: a null pointer"
+                return f"{what}address {f.address:#x}: a null pointer{self._no_memory()}"
             return f"{what}address {f.address:#x}, which lies in no buffer"
         if cell == name:
             return f"{what}{name} outside every array"
@@ -348,6 +356,14 @@ class Reporter:
         if extent == 0 and f.space == 2:
             given = "but the launch gave 0 bytes of dynamic shared memory"
         return f"{what}{cell}, {given}"
+
+    def _no_memory(self) -> str:
+        """What may have made a pointer null: an allocation that the heap had no room for."""
+        if not self.execution.c.no_memory_site:
+            return ""
+        _file, line, _ = self.where(self.execution.c.no_memory_site - 1)
+        at = f" at line {line}" if line else ""
+        return f"; an allocation{at} had found the heap of {L.HEAP_BYTES >> 20} MB used up"
 
     def _race(self, f: CFault, cell: str | None, access: Access | None, other: Place | None) -> str:
         if f.kind == STALE_COPY:

@@ -56,6 +56,11 @@ W_REGS = 16384
 # struct Counter, one per block: executions, active lanes summed, divergent branches.
 COUNTER_BYTES = 24
 
+# What malloc takes from: CUDA's default size, and each block's share of it at least.
+HEAP_BYTES = 8 << 20
+HEAP_BLOCK_BYTES = 64
+HEAP_BLOCKS = HEAP_BYTES // HEAP_BLOCK_BYTES
+
 
 def variable_address(index: int) -> int:
     """Generic address of the index-th module variable (`.global` or `.const`)."""

@@ -19,6 +19,7 @@ _TOKEN = re.compile(
       |(?P<op>[{}\[\]();:,@!|+\-*/=<>&~?])""",
     re.VERBOSE | re.DOTALL,
 )
+_DECLARATIONS = (".reg.", ".shared.", ".local.", ".global.", ".const.", ".param.", ".align.")
 
 
 @dataclass(slots=True)
@@ -41,6 +42,9 @@ def tokens(text: str) -> Iterator[Token]:
             line += 1
         elif kind == "ws":
             line += m.group().count("\n")
+        elif m.group().startswith(_DECLARATIONS):  # `.reg.b32 t;`, as inline assembly writes it
+            for word in m.group()[1:].split("."):
+                yield Token(kind, f".{word}", line)
         else:
             yield Token(kind, m.group(), line)
         pos = m.end()

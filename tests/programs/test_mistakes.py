@@ -110,7 +110,8 @@ def test_headers_may_lie_above_the_program(tmp_path: Path) -> None:
     (tmp_path / "common").mkdir()
     (tmp_path / "chapter").mkdir()
     (tmp_path / "common" / "common.h").write_text('#include "number.h"\n')
-    (tmp_path / "common" / "number.h").write_text("#define NUMBER 7\n")
+    (tmp_path / "common" / "number.h").write_bytes(b'\xef\xbb\xbf#include "seven.c"\r\n')
+    (tmp_path / "common" / "seven.c").write_text("#define NUMBER 7\n")
     (tmp_path / "common" / "secret.txt").write_text("nothing but headers\n")
     program = tmp_path / "chapter" / "program.cu"
     text = (
@@ -131,7 +132,8 @@ int main() {
     found = run_program.run(program, text, [])
     assert (found.ended, found.stdout) == ("exited", "7 of 7\n"), found
     program.write_text('#include "../common/secret.txt"\n#include "../common/common.h"\n')
-    assert headers_beside(program).keys() == {"../common/common.h", "../common/number.h"}
+    names = ("common.h", "number.h", "seven.c")
+    assert headers_beside(program).keys() == {f"../common/{name}" for name in names}
 
 
 def test_errors_are_sticky_and_have_their_names() -> None:

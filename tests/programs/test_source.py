@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.programs.host_source import host_half
+from grader.programs.host_source import host_halves
 from grader.programs.symbols import entry, launched
 
 TEXT = """
@@ -18,21 +18,27 @@ struct S {
   float v;
   __device__ float get() const { return __ldg(&v); }
   __host__ __device__ S(float v) : v(v) {}
+  __device__ S(int i) : v(__int2float_rn(i)) { v += 1; }
 };
 int main() { k<<<1, 32>>>(0); }
 """
 
 
+def host_half(text: str) -> str:
+    return host_halves({"a.cu": text})["a.cu"]
+
+
 def test_device_code_is_blanked_and_lines_stay() -> None:
     half = host_half(TEXT)
     assert [len(a) for a in half.split("\n")] == [len(a) for a in TEXT.split("\n")]
-    for gone in ("__fmul_rn", "__shfl_sync", "__ldg", "threadIdx"):
+    for gone in ("__fmul_rn", "__shfl_sync", "__ldg", "threadIdx", "__int2float_rn", "v += 1"):
         assert gone not in half
     for kept in (
         "__host__ __device__ int shared(int x) { return x + 1; }",
         "__global__ void k(float* x) {",
         "__constant__ float table[4];",
         "S(float v) : v(v) {}",
+        "__device__ S(int i) ; ",
         "int main() { k<<<1, 32>>>(0); }",
     ):
         assert kept in half
@@ -60,6 +66,45 @@ def test_all_declarations_of_a_device_function_go_or_stay_together() -> None:
         "__device__ float (*pointer)(float) = add;",
         "__device__ float value(1);",
         "int main() { use<wide<int>>(); }",
+    ]
+
+
+def test_a_device_function_stays_where_any_file_names_it() -> None:
+    files = {
+        "sum.cuh": "template <class T> __device__ T sum(T v);\n",
+        "float.cuh": "// the sum\ntemplate <> __device__ float sum(float v) { return v; }\n",
+        "main.cu": "// no sum\nint main() { int sum = 0; return sum; }\n",
+    }
+    halves = host_halves(files)
+    assert [" ".join(halves[name].split()) for name in ("sum.cuh", "float.cuh")] == [
+        "template <class T> T sum(T v);",
+        "// the sum template <> float sum(float v) ;",
+    ]
+    halves = host_halves({**files, "main.cu": "// no sum\nint main() {}\n"})
+    assert [" ".join(halves[name].split()) for name in ("sum.cuh", "float.cuh")] == [
+        "",
+        "// the sum",
+    ]
+
+
+def test_macros_may_say_where_a_function_runs() -> None:
+    text = (
+        "#define ON_DEVICE inline __device__  // both\n"
+        "#define BOTH __host__ __device__\n"
+        "#define KERNEL __global__ void\n"
+        "ON_DEVICE float rcp(float x) { return __frcp_rn(x); }\n"
+        "ON_DEVICE float named(float x) { return __frcp_rn(x); }\n"
+        "BOTH float twice(float x) { return 2 * x; }\n"
+        "KERNEL k(float* x) { x[threadIdx.x] = rcp(2); }\n"
+        "int main() { k<<<1, 1>>>(use(named)); }"
+    )
+    half = host_half(text)
+    assert [" ".join(line.split()) for line in half.split("\n")][3:] == [
+        "",
+        "float named(float x) ;",
+        "BOTH float twice(float x) { return 2 * x; }",
+        "KERNEL k(float* x) { }",
+        "int main() { k<<<1, 1>>>(use(named)); }",
     ]
 
 

@@ -39,13 +39,17 @@ template <class T, class U> __device__ T atomicAdd(T*, U);
 template <class T, class U> __device__ T atomicMax(T*, U);
 template <class T, class U> __device__ T atomicMin(T*, U);
 template <class T, class U, class V> __device__ T atomicCAS(T*, U, V);
-static __host__ __device__ inline int min(int a, int b) { return b < a ? b : a; }
-static __host__ __device__ inline int max(int a, int b) { return a < b ? b : a; }
-#define GRADE_LEAST(T)                                                        \
-  static __host__ __device__ inline T min(T a, T b) { return b < a ? b : a; } \
-  static __host__ __device__ inline T max(T a, T b) { return a < b ? b : a; }
-GRADE_LEAST(unsigned) GRADE_LEAST(long) GRADE_LEAST(unsigned long) GRADE_LEAST(long long)
-GRADE_LEAST(unsigned long long) GRADE_LEAST(float) GRADE_LEAST(double)
+#define GRADE_LEAST(R, T, U)                                                  \
+  static __host__ __device__ inline R min(T a, U b) { return (R)b < (R)a ? (R)b : (R)a; } \
+  static __host__ __device__ inline R max(T a, U b) { return (R)a < (R)b ? (R)b : (R)a; }
+#define GRADE_INTEGERS(T) \
+  GRADE_LEAST(T, T, T)    \
+  GRADE_LEAST(unsigned T, unsigned T, unsigned T) GRADE_LEAST(unsigned T, T, unsigned T) \
+  GRADE_LEAST(unsigned T, unsigned T, T)
+GRADE_INTEGERS(int) GRADE_INTEGERS(long) GRADE_INTEGERS(long long)
+GRADE_LEAST(float, float, float) GRADE_LEAST(double, double, double)
+GRADE_LEAST(double, float, double) GRADE_LEAST(double, double, float)
+#undef GRADE_INTEGERS
 #undef GRADE_LEAST
 // Newer C libraries declare functions of these names, which the one linked does not have.
 static __host__ __device__ inline float grade_rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }

@@ -89,9 +89,14 @@ void rt_assert(Warp *w, u32 mask, u32 site) {
   stop(w, ENDED_ASSERTION, site, l);
 }
 
+static u64 heap_share(Launch *L, u64 size) {
+  return size < L->heap_block_bytes ? L->heap_block_bytes : size;
+}
+
 /* A place for a block of the heap, or null where the heap is full. What was freed is taken back,
    the longest ago first, only when room is short: until then its later use is found. */
 static Buffer *heap_room(Launch *L, u64 size) {
+  size = heap_share(L, size);
   if (size <= L->heap_limit && L->nheap < L->heap_capacity) return &L->heap[L->nheap++];
   Buffer *room = 0;
   for (u64 tried = 0; tried < L->nheap && !(room && size <= L->heap_limit); tried++) {
@@ -99,7 +104,7 @@ static Buffer *heap_room(Launch *L, u64 size) {
     if (!(b->flags & IS_FREED)) continue;
     if (b->host) {
       free(b->host), free(b->shadow.init), shadow_free(&b->shadow);
-      b->host = 0, L->heap_limit += b->size;
+      b->host = 0, L->heap_limit += heap_share(L, b->size);
     }
     room = b;
   }
@@ -109,12 +114,15 @@ static Buffer *heap_room(Launch *L, u64 size) {
 void rt_malloc(Warp *w, u32 mask, u32 site) {
   Launch *L = w->launch;
   u64 *size = (u64 *)w->scratch, *out = (u64 *)((u8 *)w->scratch + 512);
-  (void)site;
   LANE_LOOP(mask, l) {
     out[l] = 0;
-    Buffer *b = size[l] ? heap_room(L, size[l]) : 0;
+    if (!size[l]) continue;
+    Buffer *b = heap_room(L, size[l]);
+    u32 at = call_site(w, l, site);
+    if (!b && !L->no_memory_site) L->no_memory_site = at + 1;
     if (!b) continue;
-    L->heap_limit -= size[l];
+    L->heap_sites[b - L->heap] = at;
+    L->heap_limit -= heap_share(L, size[l]);
     u64 slot = L->heap_slot + (u64)(b - L->heap);
     memset(b, 0, sizeof *b);
     b->base = BASE(slot) + (1ull << 35), b->size = size[l], b->host = calloc(1, size[l] + 16);

@@ -206,6 +206,9 @@ typedef struct Launch {
   u32 exact[3], pad_exact;   /* the grid in threads where its last blocks are not whole, or 0 */
   u8 *checked_reads;         /* per site: 1 for a load whose value an atomic of the lane checked */
   u64 lost_errors;           /* findings of that severity that there was no room for */
+  u32 *heap_sites;           /* where each block of the heap was allocated */
+  u32 no_memory_site;        /* the first allocation that the heap had no room for, plus one */
+  u32 heap_block_bytes;      /* what the smallest allocation takes of the heap */
 } Launch;
 
 /* Of a barrier's site, beside its kind: what it does not order, and that no thread may miss it. */

@@ -141,7 +141,7 @@ def check_form(case: KernelCase, run: Run) -> None:
             assert all(i < n for i, n in zip(fault.block, run.size.grid, strict=False))
         if fault.thread:
             assert all(i < n for i, n in zip(fault.thread, run.size.block, strict=False))
-        if fault.kind == "out_of_bounds" and fault.space == "global" and fault.buffer:
+        if fault.kind == "out_of_bounds" and fault.space == "global" and fault.buffer in run.after:
             assert fault.index is not None and fault.extent is not None
             inside = 0 <= fault.index < fault.extent
             whole = (fault.size_bytes or 0) <= run.after[fault.buffer].itemsize

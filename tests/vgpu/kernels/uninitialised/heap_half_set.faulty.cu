@@ -1,0 +1,16 @@
+// Each thread sets half of what it took from the heap and adds up all.
+//@ a: in f32[n]
+//@ c: out f32[n]
+//@ n: i32 = n
+//@ sizes: n=100; n=1009
+//@ blocks: 40
+extern "C" __global__ void k(const float* a, float* c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float* own = new float[4];
+    own[0] = own[1] = a[i];
+    float sum = 0;
+    for (int k = 0; k < 4; ++k) sum += own[k];  //! uninitialised
+    c[i] = sum;
+    delete[] own;
+}
