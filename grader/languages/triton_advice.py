@@ -248,12 +248,6 @@ def _bound_advice(scene: _Scene, before: bool) -> str:
             return f"Add `mask={offsets} < {scene.bound}`."
         return "Add a `mask=` with one comparison per axis: `(rows < M) & (cols < N)`."
     condition = call.condition or call.mask
-    for axis in ("[:, None]", "[None, :]"):
-        if axis in offsets and axis not in condition and "None" in condition:
-            return (
-                f"The mask `{condition}` compares one axis, the offsets have two: join a "
-                "comparison for each, as in `(rows < M)[:, None] & (cols < N)[None, :]`."
-            )
     if "<=" in condition:
         return f"The mask `{condition}` lets the length itself through: write `<` for `<=`."
     if call.unmasked:

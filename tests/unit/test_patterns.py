@@ -210,7 +210,7 @@ def test_what_to_do_is_said_in_the_words_of_the_language() -> None:
         "only the tail from 1024 on",
         "every second element",
         "elements 3 to 7 of every 8",
-        "every 3th element",
+        "one in every 3 elements",
         "only the first row is right",
         "NaN is lost",
         "right but for multiples of 2^32",
