@@ -344,7 +344,9 @@ def _reversed(
         for work, run in zip(again, virtual.run(again, jobs=task.jobs), strict=True)
     }
     return [
-        case.model_copy(update={"reason": said[case.name]}) if case.name in said else case
+        case.model_copy(update={"reason": said[case.name]})
+        if case.name in said and case.verdict is Verdict.RACE
+        else case
         for case in graded
     ]
 

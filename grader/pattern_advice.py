@@ -170,9 +170,9 @@ IN_OTHER_WORDS: dict[str, dict[str, str]] = {
         "gives neighbours.",
         r"elements \d+ to \d+ of every (\d+)": "What is left out repeats every {1} elements: what "
         "the number of the program is multiplied by must be the size of its block, as in {index}.",
-        r"one in every (\d+) elements": "What is left out repeats every {1} elements: check the step of "
-        "the offsets, and what the number of the program is multiplied by: the size of its block, "
-        "as in {index}.",
+        r"one in every (\d+) elements": "What is left out repeats every {1} elements: check the "
+        "step of the offsets, and what the number of the program is multiplied by: the size of "
+        "its block, as in {index}.",
         r"only the first (row|column) is right": "The second {1} is already at the wrong place or "
         "nobody's: a row starts at its number times the stride of that tensor, and the numbers of "
         "the program belong into the offsets.",
@@ -194,9 +194,9 @@ IN_OTHER_WORDS: dict[str, dict[str, str]] = {
         "loop (n, not n - 1) and that the number of threadgroups is rounded up.",
         r"elements \d+ to \d+ of every (\d+)": "What is left out repeats every {1} elements: what "
         "the number of the threadgroup is multiplied by must be its size, as in {index}.",
-        r"one in every (\d+) elements": "What is left out repeats every {1} elements: check the step of "
-        "the index, and what the number of the threadgroup is multiplied by: its size, as in "
-        "{index}.",
+        r"one in every (\d+) elements": "What is left out repeats every {1} elements: check the "
+        "step of the index, and what the number of the threadgroup is multiplied by: its size, "
+        "as in {index}.",
         r"right but for multiples of 2\^(\d+)": "A product or sum does not fit in {1} bits: widen "
         "an operand before it is multiplied, as in long(a) * b.",
         r"the sum of the first (.+) of (\w+) only": "Only the first {1} of {2} get into the "

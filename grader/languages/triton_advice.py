@@ -256,6 +256,12 @@ def _bound_advice(scene: _Scene, before: bool) -> str:
             f"The mask `{condition}` is true there: the offset also moves with {moving}, which "
             f"nothing keeps within {scene.tensor} (its length is {extent} here)."
         )
+    for axis in ("[:, None]", "[None, :]"):
+        if axis in offsets and axis not in condition and "None" in condition:
+            return (
+                f"The mask `{condition}` compares one axis, the offsets have two: join a "
+                "comparison for each, as in `(rows < M)[:, None] & (cols < N)[None, :]`."
+            )
     return (
         f"The mask `{condition}` is true at offset {index}: compare `{offsets}` with the length "
         f"of {scene.tensor}, which is {extent} here."

@@ -94,7 +94,7 @@ def test_a_mask_of_one_axis_names_what_else_moves(contract, kernel):
     text = kernel.replace("a_ptr + offs, mask=mask", "a_ptr + row * n + offs, mask=mask").replace(
         "    mask =", "    row = tl.program_id(1)\n    mask ="
     )
-    said = advise_(past_the_end(12), text, contract, variant(), (10, 2))
+    said = advise_(past_the_end(10), text, contract, variant(), (10, 2))
     assert "`offs < n` is true there: the offset also moves with `row`" in said.advice
 
 
@@ -149,6 +149,17 @@ def test_undefined_lanes_are_named_where_the_compilers_memory_carried_them(contr
         assert advise_(raw, defined, contract, variant(), GRID) == raw
     raw = fault(kind="uninitialised", access="read", buffer="C", line=11)
     assert advise_(raw, kernel, contract, variant(), GRID) == raw
+
+
+def test_a_mask_of_one_axis_of_a_block_of_two(contract, kernel):
+    text = kernel.replace("a_ptr + offs, mask=mask", "a_ptr + r[:, None] * n + c[None, :], mask=k")
+    axes = "    r = tl.arange(0, 4)\n    c = tl.arange(0, 4)\n    k = (c < n)[None, :]\n"
+    text = text.replace("    a = tl.load", axes + "    a = tl.load")
+    said = advise_(past_the_end(12), text, contract, variant(), GRID)
+    assert "compares one axis, the offsets have two" in said.advice
+    both = text.replace("(c < n)[None, :]", "(r < n)[:, None] & (c < n)[None, :]")
+    said = advise_(past_the_end(12), both, contract, variant(), GRID)
+    assert "one axis" not in said.advice
 
 
 def test_a_program_id_never_read(contract, kernel):
