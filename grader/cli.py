@@ -275,7 +275,10 @@ def verify(
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(help="Its name: what students will type.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="Its name: what students will type. For --student-template a folder."),
+    ],
     like: Annotated[
         str | None,
         typer.Option(
@@ -288,6 +291,14 @@ def new(
         str | None,
         typer.Option(metavar="L[,L]", help="cuda-c, metal, triton.", show_default="all it has"),
     ] = None,
+    student_template: Annotated[
+        bool,
+        typer.Option(
+            "--student-template",
+            help="Lay out the repository that students start from instead: every assignment, "
+            "or the one of --like.",
+        ),
+    ] = False,
     json_file: JsonFile = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -297,6 +308,13 @@ def new(
     from grader.report import terminal, write_json
 
     asked = [word.strip() for word in (languages or "").split(",") if word.strip()]
+    if student_template:
+        from grader import student_repository
+
+        laid_out = student_repository.lay_out(Path(name), only=like, languages=asked)
+        terminal.show_laid_out(laid_out, terminal.console(stderr=json_file == "-"), quiet=quiet)
+        write_json(laid_out, json_file)
+        return
     made = making.create(name, like=like, languages=asked)
     terminal.show_created(made, terminal.console(stderr=json_file == "-"), quiet=quiet)
     write_json(made, json_file)
@@ -396,6 +414,8 @@ def run(
     Of a CUDA C file with a main() the whole program, from all the files given; of a Python script
     (.py) every Triton kernel that it launches.
     """
+    if file.exists() and not file.is_file():
+        raise UsageError(f"expected a file to run, found {file}, which is no regular file")
     if file.suffix == ".py":
         _run_script(file, arguments or [], json_file=json_file, quiet=quiet)
     if kernel is None and grid is None and block is None and not arg:

@@ -25,6 +25,8 @@ GIT_SECONDS = 20
 LIMITS = Limits(
     wall_seconds=GIT_SECONDS, cpu_seconds=GIT_SECONDS, memory_bytes=512 * MIB, disk_bytes=MIB
 )
+MOST_OBJECTS = 200_000
+"""Files of a clone's objects that are looked at; a course's repository has a few hundred."""
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LARGEST_REF, _LARGEST_REFS = 4096, 16 * MIB
 
@@ -36,10 +38,10 @@ def time(place: Path, top: Path) -> datetime.datetime | None:
     set this time, as they can set a file's; the time of a push is known to the host alone.
     """
     root = next((p for p in (place, *place.parents) if (p / ".git").is_dir()), None)
-    if root is None or not root.is_relative_to(top):
+    if root is None or not root.is_relative_to(top) or (root / ".git").is_symlink():
         return None
     head = _head(root / ".git")
-    if head is None:
+    if head is None or not _plain(root / ".git" / "objects"):
         return None
     path = place.relative_to(root).as_posix()
     said = _git(root / ".git", "log", "-1", "--format=%ct", head, "--", path)
@@ -76,6 +78,29 @@ def _text(path: Path, most: int) -> str:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         return file.read(most).decode()
+
+
+def _plain(objects: Path) -> bool:
+    """Whether git finds nothing but folders and regular files there, and is sent nowhere else.
+
+    It would wait at a pipe until its time is up, and a whole class with it.
+    """
+    count, left = 0, [objects]
+    try:
+        while left:
+            with os.scandir(left.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    folder = entry.is_dir(follow_symlinks=False)
+                    regular = entry.is_file(follow_symlinks=False)
+                    if not (folder or regular) or entry.name.endswith("alternates"):
+                        return False
+                    left += [Path(entry.path)] if folder else []
+                    if count > MOST_OBJECTS:
+                        return False
+    except OSError:
+        return False
+    return not objects.is_symlink()
 
 
 def _git(folder: Path, *arguments: str) -> str:

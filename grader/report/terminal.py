@@ -29,6 +29,7 @@ from grader.result import CaseResult, Diagnostic, Result, Severity, Verdict
 if TYPE_CHECKING:  # what makes these imports the whole line; showing them does not
     from grader.devices.survey import Survey
     from grader.new import Created
+    from grader.student_repository import LaidOut
     from grader.verify import Verification
     from grader.watch import Difference
 
@@ -456,6 +457,20 @@ def show_created(made: Created, out: Console, *, quiet: bool = False) -> None:
     out.print()
     lines(out, f"Next: grade verify {made.name}")
     lines(out, "Then change it step by step: docs/instructor-guide.md shows how.")
+
+
+def show_laid_out(made: LaidOut, out: Console, *, quiet: bool = False) -> None:
+    """Print what `grade new --student-template` wrote, and what to do with it."""
+    if quiet:
+        lines(out, str(made.folder))
+        return
+    lines(out, f"{made.folder}: {len(made.files)} files, for {', '.join(made.assignments)}")
+    out.print()
+    lines(
+        out,
+        "Next: in requirements.txt put your grader's address for REPOSITORY; in grade.toml say "
+        "where submissions go. Then push it as your students' template.",
+    )
 
 
 def _near(path: Path) -> str:

@@ -99,6 +99,39 @@ def test_clones_that_are_none(folder, name, kind):
     assert set(listed(folder)) == {("ann",), ("bob",)}
 
 
+@needs_git
+@pytest.mark.parametrize(
+    "name", ["info/alternates", "info/http-alternates", "pack/pack-a.idx", "pack/pack-a.pack"]
+)
+@pytest.mark.parametrize("kind", ["a pipe", "a device", "a folder of its own"])
+def test_objects_that_are_no_plain_files_are_not_shown_to_git(folder, name, kind, monkeypatch):
+    """git waits at a pipe until its time is up: with thirty such clones for ten minutes."""
+    clone(folder / "ann", 1_700_000_000)
+    assert listed(folder)["ann",] == 1_700_000_000
+    place = folder / "ann" / ".git" / "objects" / name
+    place.parent.mkdir(exist_ok=True)
+    if kind == "a pipe":
+        os.mkfifo(place)
+    elif kind == "a device":
+        place.symlink_to("/dev/zero")
+    else:
+        shutil.rmtree(place.parent)
+        place.parent.symlink_to(folder / "bob")
+    asked = []
+    monkeypatch.setattr(commits.sandbox, "run", lambda *words, **named: asked.append(words))
+    assert listed(folder)["ann",] > 1_700_000_000  # the file's time
+    assert not asked
+
+
+@needs_git
+def test_a_clone_that_borrows_objects_counts_by_its_files(folder):
+    """What another repository holds is not the student's; git is sent nowhere."""
+    clone(folder / "ann", 1_700_000_000)
+    (folder / "ann" / ".git" / "objects" / "info").mkdir(exist_ok=True)
+    (folder / "ann" / ".git" / "objects" / "info" / "alternates").write_text("/elsewhere\n")
+    assert listed(folder)["ann",] > 1_700_000_000
+
+
 def test_a_file_of_the_future(folder):
     os.utime(folder / "ann" / "vec_add.cu", (0, 1 << 33))
     assert listed(folder)["ann",] <= time.time()
