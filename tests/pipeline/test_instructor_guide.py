@@ -76,7 +76,7 @@ def test_every_block_of_the_walk_is_carried_out() -> None:
     """No step is skipped: a block is run, written, replaced, compared, or the one to install."""
     found = list(blocks())
     kinds = [block.kind for block in found]
-    assert kinds.count("sh") >= 4 and kinds.count("output") == 2
+    assert kinds.count("sh") >= 4 and kinds.count("output") == 3
     assert found[0].text == INSTALL
     writes = [block for block in found if WRITE.search(block.before)]
     replaced = [at for at, block in enumerate(found) if REPLACE.search(block.before)]
@@ -127,6 +127,10 @@ def test_the_guide_word_for_word(tmp_path: Path) -> None:
             assert line in done.stdout
     assert done.stdout.count("hard_sigmoid  ok") == 2
     assert (start / "my-course" / "assignments" / "hard_sigmoid" / "assignment.toml").is_file()
+    students = start / "students"
+    for name in ("hard_sigmoid/kernel.cu", "hard_sigmoid/README.md", "grade.toml",
+                 ".github/workflows/grade.yml", ".devcontainer/devcontainer.json"):  # fmt: skip
+        assert (students / name).is_file(), name
     # What pip installed has the assignments of the repository as well.
     asked = subprocess.run(
         ["grade", "submit", "assignment1", str(ROOT / "reference" / "assignment1" / "kernel.cu"),
