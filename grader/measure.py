@@ -36,7 +36,7 @@ from grader.result import (
 from grader.run import Run, Task, Work, plan
 from grader.verdict import of_case, worst
 
-SETS_LEAST, SETS_MOST = 4, 24
+SETS_LEAST, SETS_MOST = 4, 64
 SETS_BYTES = 256 << 20
 """So many different inputs are drawn for a timing, as fit into so much memory."""
 
@@ -71,7 +71,7 @@ def bench(name: str, task: Task, tools: Sequence[str] = ()) -> Bench | None:
             f"expected --device virtual: a {task.assignment.kind} with host code of its own runs "
             f"on the virtual GPU only, found {name}"
         )
-    module = hardware.chosen(name, task.language)
+    module = hardware.chosen(name, task.language, "--sanitizer" if tools else "--device")
     if module is None:
         return None
     speed = task.assignment.speed

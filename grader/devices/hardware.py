@@ -44,11 +44,11 @@ class RealDevice(Protocol):
 REAL = tuple(name for name in DEVICES if name != "virtual")
 
 
-def chosen(name: str, language: str) -> RealDevice | None:
+def chosen(name: str, language: str, option: str = "--device") -> RealDevice | None:
     """The real device for `--device name` and a language, or None: then nothing is measured.
 
     `auto` takes what is there. Raises NotGradableError where a device that was named is missing or
-    does not run the language: there is no silent fall-back.
+    does not run the language: there is no silent fall-back. `option` is the one that named it.
     """
     if name == "virtual":
         return None
@@ -59,11 +59,11 @@ def chosen(name: str, language: str) -> RealDevice | None:
     module = cast(RealDevice, device(name))
     if not runs(name, [language]):
         raise NotGradableError(
-            f"expected a kernel in {' or '.join(module.LANGUAGES)} for --device {name}, "
+            f"expected a kernel in {' or '.join(module.LANGUAGES)} for {option} on {name}, "
             f"found one in {language}",
-            "Grade it on the virtual GPU: --device virtual. --language chooses another file.",
+            f"Without {option} the virtual GPU grades it. --language chooses another file.",
         )
-    demand(name)
+    demand(name, option)
     return module
 
 
@@ -72,7 +72,7 @@ def runs(name: str, languages: Sequence[str]) -> bool:
     return name not in REAL or set(languages) <= set(cast(RealDevice, device(name)).LANGUAGES)
 
 
-def demand(name: str) -> None:
+def demand(name: str, option: str = "--device") -> None:
     """Raise NotGradableError where a real device that was named cannot be used here.
 
     UsageError for a name that is none.
@@ -82,7 +82,7 @@ def demand(name: str) -> None:
     if reason is not None:
         raise NotGradableError(
             f"the device that was asked for, {name}, cannot be used here: {reason}",
-            "`grade devices` says what can run here; without --device the virtual GPU grades.",
+            f"`grade devices` says what can run here; without {option} the virtual GPU grades.",
         )
 
 

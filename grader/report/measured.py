@@ -11,9 +11,9 @@ Row = tuple[str, ...]
 
 
 def heading(result: Result) -> str:
-    """`Measured on the NVIDIA H200 (sm_90, CUDA 13.0)`; empty where no device measured."""
+    """`Measured on the NVIDIA H200 (sm_90, CUDA 13.0)`; empty where nothing was measured."""
     if result.hardware is None:
-        return ""
+        return "Frameworks on this machine" if baselines(result) else ""
     about = ", ".join(filter(None, (result.hardware.architecture, result.hardware.driver)))
     return f"Measured on the {result.hardware.name}" + (f" ({about})" if about else "")
 

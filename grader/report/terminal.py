@@ -319,14 +319,15 @@ def _cases(out: Console, result: Result, verbose: bool) -> None:
 
 
 def _measured(out: Console, result: Result) -> None:
+    heading = measured.heading(result)
+    if not heading:
+        return
+    lines(out, heading, "bold")
     if result.hardware is not None:
-        lines(out, measured.heading(result), "bold")
         lines(out, measured.introduction(result))
-    said = measured.sentences(result)
-    for text in said:
+    for text in measured.sentences(result):
         lines(out, text, indent=2)
-    if result.hardware is not None or said:
-        out.print()
+    out.print()
 
 
 def _verdict(case: CaseResult) -> Text:

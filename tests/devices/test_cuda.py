@@ -15,6 +15,7 @@ from grader.devices import cuda, cuda_errors, cuda_ptx, hardware
 from grader.errors import NotGradableError
 from grader.sandbox import Exit, Reply
 from grader.verdict import VERDICT_OF_FAULT
+from tests.devices import recorded_cupy
 
 NODES = ["/dev/nvidia0", "/dev/nvidiactl"]
 
@@ -185,6 +186,42 @@ def test_what_errors_of_the_driver_mean(
 ) -> None:
     error = cuda_errors.explain(status, "CUDA_ERROR")
     assert (error.ended, error.fault, error.sticky) == (ended, fault, sticky)
+
+
+NAMES = {
+    1: "InvalidValue", 2: "MemoryAllocation", 3: "InitializationError", 9: "InvalidConfiguration",
+    34: "StubLibrary", 35: "InsufficientDriver", 46: "DevicesUnavailable",
+    98: "InvalidDeviceFunction", 100: "NoDevice", 101: "InvalidDevice", 200: "InvalidKernelImage",
+    209: "NoKernelImageForDevice", 218: "InvalidPtx", 221: "JitCompilerNotFound",
+    222: "UnsupportedPtxVersion", 304: "OperatingSystem", 500: "SymbolNotFound",
+    700: "IllegalAddress", 701: "LaunchOutOfResources", 702: "LaunchTimeout", 710: "Assert",
+    714: "HardwareStackError", 715: "IllegalInstruction", 716: "MisalignedAddress",
+    717: "InvalidAddressSpace", 718: "InvalidPc", 719: "LaunchFailure",
+    720: "CooperativeLaunchTooLarge", 802: "SystemNotReady", 803: "SystemDriverMismatch",
+    804: "CompatNotSupportedOnDevice", 999: "Unknown",
+}  # fmt: skip
+ATTRIBUTES = {
+    "multiprocessors": "MultiProcessorCount", "clock_khz": "ClockRate",
+    "memory_clock_khz": "MemoryClockRate", "bus_bits": "GlobalMemoryBusWidth",
+    "l2_bytes": "L2CacheSize", "major": "ComputeCapabilityMajor",
+    "minor": "ComputeCapabilityMinor",
+}  # fmt: skip
+
+
+def test_numbers_of_errors_and_attributes_are_nvidias() -> None:
+    runtime = pytest.importorskip("cuda.bindings.runtime", reason="cuda-bindings are not installed")
+    assert set(NAMES) == set(cuda_errors.ERRORS)
+    for status, name in NAMES.items():
+        assert runtime.cudaError_t(status).name == f"cudaError{name}"
+    with recorded_cupy.installed() as cuda_card:
+        assert set(cuda_card.ATTRIBUTES) == set(ATTRIBUTES)
+        for key, name in ATTRIBUTES.items():
+            number = cuda_card.ATTRIBUTES[key]
+            assert runtime.cudaDeviceAttr(number).name == f"cudaDevAttr{name}"
+        limit = runtime.cudaLimit(cuda_card.PERSISTING_L2)
+        assert limit.name == "cudaLimitPersistingL2CacheSize"
+        too_large = runtime.cudaError_t(cuda_card.COOPERATIVE_TOO_LARGE)
+        assert too_large.name == "cudaErrorCooperativeLaunchTooLarge"
 
 
 def test_without_a_driver_the_card_says_so() -> None:

@@ -82,6 +82,21 @@ def test_errors_of_command_buffers(code: int, ended: str, fault: str | None) -> 
     assert error.sticky
 
 
+NUMBERS = {
+    "Internal": 1, "Timeout": 2, "PageFault": 3, "AccessRevoked": 4, "NotPermitted": 7,
+    "OutOfMemory": 8, "InvalidResource": 9, "Memoryless": 10, "DeviceRemoved": 11,
+    "StackOverflow": 12,
+}  # fmt: skip
+"""MTLCommandBufferError…, as PyObjC 12's metadata has them."""
+
+
+def test_numbers_of_errors_are_apples() -> None:
+    assert set(metal_errors.ERRORS) == set(NUMBERS.values())
+    words = {3: "page fault", 2: "too long", 8: "out of memory", 12: "stack overflow"}
+    for number, said in words.items():
+        assert said in metal_errors.ERRORS[number][2]
+
+
 def test_what_shader_validation_logs_is_a_finding() -> None:
     assert metal_errors.validation([]) is None
     error = metal_errors.validation([("Invalid device load\n at offset 4000", 7), ("another", 8)])
