@@ -35,7 +35,7 @@ class Answer(Record):
     bound: str = Field(max_length=40)
     parts: dict[str, float]
     roof: tuple[float, float]
-    lines: tuple[LineMetrics, ...] = Field(max_length=20_000)
+    lines: tuple[LineMetrics, ...] = Field(max_length=3000)
     printed: str = Field(max_length=PRINTED_CHARACTERS)
     outputs: tuple[str, ...]
     seconds: float

@@ -43,9 +43,9 @@ def run(
     """Run works in up to `jobs` children at a time; the outcomes are in the order of the works.
 
     A child that dies is an error of ours unless a single work used up its time: what it had not
-    finished is run again, a work to a child, so that the culprit is known. Raises InternalError
-    for that, and for an answer that is not what was asked for; NotGradableError where no child
-    can be started.
+    finished is run again, a work to a child, so that the culprit is known; after one that used up
+    its time no other is. Raises InternalError for that, and for an answer that is not what was
+    asked for; NotGradableError where no child can be started.
     """
     shares = _shares(works, jobs)
     outcomes: dict[int, Run] = {}
@@ -53,9 +53,11 @@ def run(
         for found in pool.map(lambda share: _run_share(works, share), shares):
             outcomes |= found
             step(f"ran {len(outcomes)} of {len(works)} runs")
-        left = [[i] for i in range(len(works)) if i not in outcomes]
-        for found in pool.map(lambda share: _run_share(works, share, alone=True), left):
-            outcomes |= found
+    late = False
+    for i in sorted(set(range(len(works))) - set(outcomes), key=lambda i: works[i].elements):
+        # Whoever took all the time there is once would take it again for every larger case.
+        outcomes |= {i: Run("skipped")} if late else _run_share(works, [i], alone=True)
+        late = late or outcomes[i].ended == "time"
     if any(outcomes[i].ended == "fuel" and not work.large for i, work in enumerate(works)):
         # Whether a large one was started before is a matter of how many children there were.
         outcomes |= {i: Run("skipped") for i, work in enumerate(works) if work.large}

@@ -26,6 +26,10 @@ ACCESS: dict[str, Literal["in", "out", "inout", "scratch"]] = {
     "scratch": "scratch",
 }
 
+MOST_FAULTS, MOST_LINES, MOST_CHARACTERS = 1000, 3000, 300
+"""What an answer has room for: findings of all launches, errors first; the lines that cost most;
+characters of a name or a message, since a name may be as long as a file."""
+
 Answered = tuple[dict[str, Any], list[bytes]]
 
 
@@ -185,10 +189,18 @@ class _Total:
 
     def answer(self, ended: str, reason: str) -> dict[str, Any]:
         lines = sorted(self.lines.items(), key=lambda item: (item[0][0] or "", item[0][1]))
+        if len(lines) > MOST_LINES:
+            costs = [counts.get("warp_instructions", 0.0) for _, counts in lines]
+            least = sorted(costs)[-MOST_LINES]
+            kept = [item for item, it in zip(lines, costs, strict=True) if it >= least]
+            lines = kept[:MOST_LINES]
+        faults = self.faults
+        if len(faults) > MOST_FAULTS:
+            faults = sorted(faults, key=lambda f: f["severity"] != "error")[:MOST_FAULTS]
         return {
             "ended": ended,
-            "reason": reason,
-            "faults": self.faults,
+            "reason": _cut(reason),
+            "faults": _cut(faults),
             "counts": self.counts,
             "nanoseconds": self.nanoseconds,
             "bound": self.bound,
@@ -196,16 +208,25 @@ class _Total:
             "roof": [cost.A100.dram_bytes_per_second, cost.A100.peak_flops],
             "lines": [
                 {
-                    "file": place[0],
+                    "file": _cut(place[0]),
                     "line": place[1],
                     "counts": counts,
-                    "stores_to": list(self.stores.get(place, ())),
+                    "stores_to": _cut(list(self.stores.get(place, ()))),
                 }
                 for place, counts in lines
             ],
             "printed": self.printed,
             "outputs": [],
         }
+
+
+def _cut(value: Any) -> Any:
+    """Words of a JSON value, each cut to a length that an answer has room for."""
+    if isinstance(value, str):
+        return value[:MOST_CHARACTERS]
+    if isinstance(value, dict):
+        return {name: _cut(inner) for name, inner in value.items()}
+    return [_cut(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _sum(into: dict[str, float], more: dict[str, float]) -> None:

@@ -119,6 +119,9 @@ class Copies:
                 _rows(storage.init, at, to_pitch, width, rows)[...] = known
             allocation = self.memory.at(to)
             if allocation and not from_device:
+                if storage.written is not None and allocation.kind == "given":
+                    # What the host puts over a kernel's work is the host's.
+                    _rows(storage.written, at, to_pitch, width, rows)[...] = 0
                 allocation.filled.append((size, q.site))
                 q.note(buffer=allocation.name, launches=len(self.launcher.done))
         self.order.spend(stream, COPY_LATENCY_NS + size / COPY_BYTES_PER_NS)

@@ -41,7 +41,8 @@ ONE_DEVICE = (
 )  # fmt: skip
 """Calls whose first number is a device: there is number 0."""
 
-MOST_TRACED = 5000
+MOST_TRACED, MOST_TRACED_CHARACTERS = 5000, 1 << 20
+"""Calls that are kept, and characters of all their names: those that come later are not."""
 
 
 class Device:
@@ -54,6 +55,7 @@ class Device:
         self.order = Order(self.findings)
         self.kernels = KernelCalls(self.findings, self.launcher, self.order)
         self.trace: list[dict[str, Any]] = []
+        self._characters_left = MOST_TRACED_CHARACTERS
         self.last_error = E.SUCCESS
         self.sticky = E.SUCCESS
         self.stopped = ""
@@ -88,7 +90,8 @@ class Device:
             return answer
         self._remember(name, answer)
         noted["status"] = answer.status
-        if len(self.trace) < MOST_TRACED:
+        self._characters_left -= _characters(noted)
+        if len(self.trace) < MOST_TRACED and self._characters_left >= 0:
             self.trace.append(noted)
         return answer
 
@@ -152,6 +155,14 @@ class Device:
             "stopped": self.stopped,
             "stopped_reason": self._reason or self.launcher.reason,
         }
+
+
+def _characters(noted: dict[str, Any]) -> int:
+    """How long the words of a traced call are, those of its lists too."""
+    words = [
+        w for value in noted.values() for w in (value if isinstance(value, tuple) else (value,))
+    ]
+    return sum(len(word) for word in words if isinstance(word, str))
 
 
 def _device_zero(q: Request) -> Answer:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from grader.vgpu.records import Fault
 
 MOST = 500
+"""Findings of one program; where there are more, errors take the places of notes and warnings."""
+
+MOST_CHARACTERS = 1000
+"""Of a message or a file's name: a program may put words of its own into either."""
 
 
 class Findings:
@@ -33,16 +37,28 @@ class Findings:
         severity: str = "error", **more: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
         """Record a finding, or count one that is known."""
-        file, line = (site.file, site.line) if site and site.file else (None, None)
+        told = site and 0 < len(site.file) <= MOST_CHARACTERS
+        file, line = (site.file, site.line) if site and told else (None, None)
         key = (kind, file, line, more.get("buffer"), severity)
         if key in self.found:
             self.found[key]["count"] += 1
-        elif len(self.found) < MOST:
+        elif self._room_for(severity):
             self.found[key] = {
                 "kind": kind, "severity": severity, "file": file, "line": line,
-                "message": message, "advice": advice or None, "count": 1, **more,
+                "message": message[:MOST_CHARACTERS], "advice": advice or None, "count": 1, **more,
             }  # fmt: skip
         return key
+
+    def _room_for(self, severity: str) -> bool:
+        """Whether one more may be recorded; one that weighs less is given up for it."""
+        if len(self.found) < MOST:
+            return True
+        if severity != "error":
+            return False
+        lighter = [key for key, found in self.found.items() if found["severity"] != "error"]
+        if lighter:
+            del self.found[lighter[-1]]
+        return bool(lighter)
 
     def as_json(self) -> list[dict[str, Any]]:
         """Errors first, then by line."""
@@ -263,7 +279,7 @@ class Findings:
             if key in self.found:
                 self.found[key]["count"] = max(self.found[key]["count"], fault.count)
                 continue
-            if len(self.found) < MOST:
+            if self._room_for(fault.severity):
                 elsewhere = f"{site.file}, " if fault.file not in (None, site.file) else ""
                 record["message"] += f" (kernel {kernel}, launched at {elsewhere}line {site.line})"
                 self.found[key] = record
@@ -302,7 +318,9 @@ class Findings:
 
     def at_end(self, memory: DeviceMemory, *, clean: bool) -> None:
         """Refused launches nobody asked about, partial copies, leaks."""
-        for key in self.unseen:
+        for key in dict.fromkeys(self.unseen):
+            if key not in self.found:  # there was no room for it
+                continue
             self.found[key]["message"] += "; the program never asked (cudaGetLastError)"
         for allocation in memory.by_slot.values():
             if allocation.kind in ("given", "registered"):

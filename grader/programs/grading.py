@@ -7,6 +7,7 @@ at the end, with which elements a kernel wrote.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -22,8 +23,8 @@ from grader.programs import build as building
 from grader.programs import run as running
 from grader.programs.build import Built
 from grader.programs.host_messages import HARNESS
-from grader.programs.run import Outcome
-from grader.programs.steps import steps
+from grader.programs.run import Call, Outcome
+from grader.programs.steps import LAUNCHES, steps
 from grader.result import (
     Build,
     CaseResult,
@@ -38,6 +39,7 @@ from grader.result import (
 from grader.run import Ended, Run, Task, Work
 
 LIMITS = replace(running.LIMITS, wall_seconds=120, cpu_seconds=120)
+FROM_SYMBOL = ("cudaMemcpyFromSymbol", "cudaMemcpyFromSymbolAsync")
 _ENDED: dict[str, Ended] = {
     "unsupported": "unsupported", "fuel": "fuel", "deadlock": "deadlock", "time": "time",
     "memory": "unsupported",
@@ -61,8 +63,13 @@ def grade(
     if built is None:
         return builds, None
 
+    late = threading.Event()
+
     def one(pair: tuple[Case, Inputs]) -> CaseResult:
-        return _case(task, built, source.name, *pair)
+        case, data = pair
+        if late.is_set():
+            return _judged(task, source.name, case, data, Run("skipped"))
+        return _case(task, built, source.name, case, data, late)
 
     with ThreadPoolExecutor(max(1, task.jobs)) as pool:
         found = []
@@ -75,7 +82,10 @@ def grade(
 # ---- one case ----------------------------------------------------------------------------------
 
 
-def _case(task: Task, built: Built, file: str, case: Case, data: Inputs) -> CaseResult:
+def _case(
+    task: Task, built: Built, file: str, case: Case, data: Inputs, late: threading.Event
+) -> CaseResult:
+    """One case, run; `late` is set where it took all the time that one has."""
     assignment = task.assignment
     text = {}
     outputs: Mapping[str, np.ndarray]
@@ -92,6 +102,8 @@ def _case(task: Task, built: Built, file: str, case: Case, data: Inputs) -> Case
         faults = []
     answer = outcome.answer
     ended = _ENDED.get(answer.ended, "finished")
+    if ended == "time":
+        late.set()
     faults = [*answer.faults, *faults, *_badly_ended(outcome)]
     run = Run(
         ended=ended,
@@ -106,13 +118,7 @@ def _case(task: Task, built: Built, file: str, case: Case, data: Inputs) -> Case
         written=written,
         seconds=answer.host_seconds,
     )
-    work = Work(
-        case=case.name, variant="program", values=True, inputs=data, launches=(), checks="all",
-        fuel=0, large=case.large,
-    )  # fmt: skip
-    (found,) = judge.cases(
-        task.only([case.name]), [work], [run], file=file, device=virtual.NAME
-    )  # fmt: skip
+    found = _judged(task, file, case, data, run)
     if assignment.program is not None:
         roles = [buffer.role for buffer in assignment.buffers]
         done = steps(answer.trace, roles.count("input"), roles.count("output"))
@@ -122,6 +128,17 @@ def _case(task: Task, built: Built, file: str, case: Case, data: Inputs) -> Case
         found = found.model_copy(
             update={"mismatch": text["mismatch"], "verdict": verdict.worst([found.verdict, worse])}
         )
+    return found
+
+
+def _judged(task: Task, file: str, case: Case, data: Inputs, run: Run) -> CaseResult:
+    work = Work(
+        case=case.name, variant="program", values=True, inputs=data, launches=(), checks="all",
+        fuel=0, large=case.large,
+    )  # fmt: skip
+    (found,) = judge.cases(
+        task.only([case.name]), [work], [run], file=file, device=virtual.NAME
+    )  # fmt: skip
     return found
 
 
@@ -197,10 +214,19 @@ def _files(data: Inputs, outcome: Outcome) -> tuple[dict[str, np.ndarray], list[
     return outputs, faults
 
 
+def _kernel_made_something(trace: Sequence[Call]) -> bool:
+    """Whether a launch wrote device memory, or may have written a variable that was then read."""
+    launched = False
+    for call in trace:
+        if call.outputs or (launched and not call.status and call.api in FROM_SYMBOL):
+            return True
+        launched = launched or (not call.status and call.api in LAUNCHES)
+    return False
+
+
 def _by_the_host(data: Inputs, outcome: Outcome) -> list[Fault]:
     """A fault for each output that is there though no kernel wrote anything: the host's work."""
-    trace = outcome.answer.trace
-    if any(call.outputs or call.api.startswith("cudaMemcpyFromSymbol") for call in trace):
+    if _kernel_made_something(outcome.answer.trace):
         return []
     if outcome.answer.ended != "exited":
         return []

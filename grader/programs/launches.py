@@ -331,8 +331,8 @@ class Launcher:
         grid: tuple[int, int, int], block: tuple[int, int, int], before: dict[int, int],
     ) -> Done:  # fmt: skip
         used = self._passed(arguments)
-        outputs = [
-            a for a in used
+        outputs = [  # of a structure that was passed too
+            a for a in self.memory.live()
             if a.storage.written is not None
             and a.storage.slot in before
             and int(a.storage.written.sum()) > before[a.storage.slot]

@@ -57,6 +57,8 @@ class MemoryCalls:
 
     def _shared_write(self, q: Request) -> Answer:
         found = self.memory.at(q.numbers[0])
+        if found and found.kind in ("device", "given"):
+            raise ValueError(f"{found.name} is not shared with the host")
         if found and len(q.payload) == found.size:
             data = np.frombuffer(q.payload, np.uint8)
             if not np.array_equal(found.storage.data, data):

@@ -7,6 +7,7 @@ prints, how it ends and what the device saw go back to the parent.
 
 from __future__ import annotations
 
+import operator
 import os
 import select
 import struct
@@ -20,6 +21,7 @@ import numpy as np
 
 from grader.devices.virtual_child import made, use_cache
 from grader.programs import line_table
+from grader.programs.calls import Answer
 from grader.programs.device import Device
 from grader.programs.device_memory import Site
 from grader.programs.launches import program_of
@@ -28,7 +30,10 @@ REQUEST_FD, REPLY_FD = 100, 101
 _REQUEST = struct.Struct("<IIIIQ")
 _REPLY = struct.Struct("<iIIIQ")
 OPEN_SHARED = 1
-MOST_PAYLOAD = 1 << 30
+MOST = (64, 4096, 16, 1 << 30)
+"""What a message has: bytes of its name and of its file's, numbers, bytes that follow."""
+
+MOST_REASON = 500
 MOST_PRINTED = 1 << 20
 MOST_FILES = 64
 MOST_WRITTEN = 512 << 20
@@ -171,7 +176,8 @@ class _Session:
         """Answer until the program closes its end, or is over and has said nothing more."""
         while (head := _read(source, _REQUEST.size, over)) is not None:
             name_size, file_size, line, count, payload_size = _REQUEST.unpack(head)
-            if name_size > 64 or file_size > 4096 or count > 16 or payload_size > MOST_PAYLOAD:
+            sizes = (name_size, file_size, count, payload_size)
+            if any(map(operator.gt, sizes, MOST)):
                 self.ended = "odd"
                 return
             rest = _read(source, name_size + file_size + 8 * count, over)
@@ -182,27 +188,12 @@ class _Session:
             file = rest[name_size : name_size + file_size].decode(errors="replace")
             numbers = list(struct.unpack_from(f"<{count}Q", rest, name_size + file_size))
             site = Site(file.removeprefix("./"), line)
-            if name == "asserted":
-                self.ended = "died"
-                self.device.findings.asserted(site, payload.decode(errors="replace"))
-                return
-            if name in ("died", "aborted"):
-                self._died(name, numbers)
-                return
-            if name == "missing":
-                where = self._place(numbers)
-                what = payload.decode(errors="replace")
-                self.device.give_up(what, where)
-                self.ended = "unsupported"
-                return
-            if name == "touched":
-                self.device.touched(numbers[1], self._place(numbers[3:]), atomically=numbers[2] > 0)
-                _write(target, [_REPLY.pack(0, 0, 0, 0, 0)])
-                continue
             try:
-                answer = self.device.call(name, site, numbers, payload)
-            except (ValueError, OverflowError):
+                answer = self._answer(name, site, numbers, payload)
+            except (ValueError, OverflowError, IndexError):
                 self.ended = "odd"
+                return
+            if answer is None:
                 return
             text = answer.text.encode()
             flags = OPEN_SHARED if answer.opens else 0
@@ -215,6 +206,28 @@ class _Session:
             if self.device.stopped:
                 self.ended = self.device.stopped
                 return
+
+    def _answer(self, name: str, site: Site, numbers: list[int], payload: bytes) -> Answer | None:
+        """What a message is answered with; None for the last one of a program.
+
+        Raises ValueError, OverflowError or IndexError for one that our runtime does not send.
+        """
+        if name == "asserted":
+            self.ended = "died"
+            self.device.findings.asserted(site, payload.decode(errors="replace"))
+            return None
+        if name in ("died", "aborted"):
+            self._died(name, numbers)
+            return None
+        if name == "missing":
+            what = payload.decode(errors="replace")[:MOST_REASON]
+            self.device.give_up(what, self._place(numbers))
+            self.ended = "unsupported"
+            return None
+        if name == "touched":
+            self.device.touched(numbers[1], self._place(numbers[3:]), atomically=numbers[2] > 0)
+            return Answer()
+        return self.device.call(name, site, numbers, payload)
 
     def _died(self, name: str, numbers: list[int]) -> None:
         self.ended = "died"

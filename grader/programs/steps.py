@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from grader.programs.run import Call
 from grader.result import Step
 
-_LAUNCHES = ("<<<>>>", "cudaLaunchKernel", "cudaLaunchCooperativeKernel")
+LAUNCHES = ("<<<>>>", "cudaLaunchKernel", "cudaLaunchCooperativeKernel")
 _ALLOCATES = ("cudaMalloc", "cudaMallocPitch", "cudaMallocManaged")
 _WAITS = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize")
 _CHECKS = ("cudaGetLastError", "cudaPeekAtLastError")
@@ -24,7 +24,7 @@ def steps(trace: Sequence[Call], inputs: int, outputs: int) -> tuple[Step, ...]:
 
 def _steps(trace: Sequence[Call], inputs: int, outputs: int) -> Iterator[Step]:
     worked = [(k, call) for k, call in enumerate(trace) if call.status == 0]
-    launches = [(k, call) for k, call in worked if call.api in _LAUNCHES]
+    launches = [(k, call) for k, call in worked if call.api in LAUNCHES]
     first = launches[0][0] if launches else len(trace)
     last = launches[-1][0] if launches else -1
     copies = [(k, call) for k, call in worked if call.api.startswith("cudaMemcpy")]
@@ -57,7 +57,7 @@ def _steps(trace: Sequence[Call], inputs: int, outputs: int) -> Iterator[Step]:
         f"line {short.line} launches {short.threads} threads for {short.largest_elements} elements"
         if short else "no launch was seen",
     )  # fmt: skip
-    refused = next((c for c in trace if c.api in _LAUNCHES and c.status), None)
+    refused = next((c for c in trace if c.api in LAUNCHES and c.status), None)
     yield _step(
         "launched", bool(launches) and refused is None, _line(launches),
         f"CUDA refused the launch in line {refused.line}" if refused else "no launch was seen",

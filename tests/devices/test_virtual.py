@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader import vgpu
 from grader.assignment import load
-from grader.devices import exchange, virtual
+from grader.devices import exchange, virtual, virtual_child
 from grader.errors import InternalError
 from grader.languages import Artefact, Variant
 from grader.run import Task, Work, plan
+from grader.sandbox.channel import MAX_HEADER_BYTES, Kind, encode
 
 
 @pytest.fixture(scope="module")
@@ -151,3 +153,37 @@ def test_a_large_case_is_not_run_once_a_small_one_used_up_its_budget(
         assert found["a thousand"] == "fuel"
         assert found["a million"] == "skipped"
         assert found["one element"] == "finished"
+
+
+def test_one_that_took_all_its_time_is_the_last_that_is_run_again(
+    works: list[Work], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attack: a kernel whose translation takes all time there is, in each of many runs."""
+    alone_runs = []
+
+    def answered(works: list[Work], share: list[int], *, alone: bool = False) -> dict[int, Any]:
+        alone_runs.extend(share if alone else [])
+        return {i: virtual.Run("time") for i in share} if alone else {}
+
+    monkeypatch.setattr(virtual, "_run_share", answered)
+    found = virtual.run(works, jobs=2)
+    assert len(alone_runs) == 1
+    assert sorted({run.ended for run in found}) == ["skipped", "time"]
+
+
+def test_an_answer_has_room_for_whatever_a_kernel_does() -> None:
+    """Attack: names of a hundred kilobytes, more findings and lines than an answer may have."""
+    name = "\u65e5" * 100_000
+    note = vgpu.Fault(kind="race", severity="note", message=name, buffer=name, file=name)
+    error = vgpu.Fault(kind="out_of_bounds", severity="error", message=name, buffer=name, line=7)
+    lines = {(name, line): {"warp_instructions": float(line)} for line in range(6000)}
+    done = vgpu.Launch("finished", "", (note,) * 700, vgpu.Metrics({}, lines), "")
+    last = vgpu.Launch("trap", name, (note,) * 699 + (error,), vgpu.Metrics({}, {}), "")
+    total = virtual_child._Total(100)
+    for launch in (done, last):
+        total.add(launch, None, ("C",))
+    header = {**total.answer(total.ended, total.reason), "work": 0, "seconds": 0.0}
+    assert sum(map(len, encode(Kind.EARLY, header))) < MAX_HEADER_BYTES
+    answer = exchange.Answer.model_validate(header)
+    assert [fault.kind for fault in answer.faults if fault.severity == "error"] == ["out_of_bounds"]
+    assert min(line.line for line in answer.lines) == 6000 - len(answer.lines)
