@@ -27,6 +27,11 @@ _SKIPPED = re.compile(
 )
 _ATTRIBUTES = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 _SPACE = r"(?:\s|\\\n)"
+_BEFORE = re.compile(
+    r"(?:\b(?:const|volatile)|\balignas\s*\([^()]*\)"
+    r"|\b__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\))$"
+)
+_ALIGNED = re.compile(r"\b(?:alignas|__attribute__)\s*$")
 
 # Construct, and the words that only it uses. `\b` on both sides is implied.
 _UNSUPPORTED: tuple[tuple[str, str], ...] = (
@@ -287,20 +292,16 @@ def _access(bare: str, colon: int) -> bool:
 
 
 def _threadgroup_variables(bare: str) -> Iterator[int]:
-    """Where a declaration of a variable in threadgroup memory starts.
+    """The word threadgroup in declarations of variables that lie there.
 
     `threadgroup float tile[16];` declares one; `threadgroup float* p`, parameters and casts do not.
     """
     for match in re.finditer(r"\bthreadgroup\b", bare):
         before = bare[: match.start()].rstrip(" \t\r\n\\")
-        prefix = re.search(r"(?:\b(?:const|volatile)|\balignas\s*\([^()]*\))$", before)
-        start = match.start()
-        while prefix:
-            start = prefix.start()
-            before = before[:start].rstrip(" \t\r\n\\")
-            prefix = re.search(r"(?:\b(?:const|volatile)|\balignas\s*\([^()]*\))$", before)
+        while prefix := _BEFORE.search(before):
+            before = before[: prefix.start()].rstrip(" \t\r\n\\")
         if before.endswith(("{", ";", "}")) and _declares_variable(bare, match.end()):
-            yield start
+            yield match.start()
 
 
 def _declares_variable(bare: str, offset: int) -> bool:
@@ -308,7 +309,7 @@ def _declares_variable(bare: str, offset: int) -> bool:
     for i in range(offset, len(bare)):
         character = bare[i]
         if character in "<([":
-            if character == "(" and depth == 0 and not bare[:i].rstrip().endswith("alignas"):
+            if character == "(" and depth == 0 and not _ALIGNED.search(bare, max(0, i - 40), i):
                 return False
             if character == "[" and depth == 0:
                 return True

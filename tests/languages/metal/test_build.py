@@ -288,3 +288,23 @@ def test_words_of_the_first_metal_and_of_indirect_dispatch() -> None:
         "  metal::threadgroup_barrier(metal::mem_flags::mem_device_and_threadgroup);\n"
         "  a[0] = {1u, 2u, 3u};\n}"
     )
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "threadgroup __attribute__((aligned(16))) float s[64];",
+        "__attribute__((aligned(16))) threadgroup float s[64];",
+        "alignas(16) threadgroup float s[64];",
+    ],
+)
+def test_threadgroup_memory_may_ask_for_alignment(declaration: str) -> None:
+    text = body(
+        f"  {declaration}\n  s[i] = b[i];\n"
+        "  threadgroup_barrier(metal::mem_flags::mem_threadgroup);\n  a[i] = s[63 - i];"
+    )
+    variant = accepted(text).variants[0]
+    assert re.search(r"\.shared \.align 16 ", variant.ptx)
+    a, b = np.zeros(64, np.float32), np.arange(64, dtype=np.float32)
+    assert vgpu.launch(vgpu.Module.from_ptx(variant.ptx).kernel("k"), 1, 64, [a, b]).faults == ()
+    assert list(a) == list(b[::-1])
