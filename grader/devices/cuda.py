@@ -24,6 +24,9 @@ LANGUAGES = ("cuda-c", "triton")
 NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia[0-9]*", "/dev/dxg")
 """The control node, unified memory, the cards, and what WSL has in their place."""
 
+CAPABILITIES = "/dev/nvidia-caps/nvidia-cap[0-9]*"
+"""A slice of a card (MIG) is used by whoever may read its node; other slices' are closed."""
+
 READ = (
     "/proc/driver/nvidia", "/proc/devices", "/proc/modules",
     "/sys/bus/pci/devices", "/sys/devices", "/sys/module/nvidia", "/sys/module/nvidia_uvm",
@@ -42,6 +45,12 @@ PROBE_LIMITS = sandbox.Limits(wall_seconds=60.0, cpu_seconds=60.0, memory_bytes=
 def nodes(root: Path = Path("/")) -> list[Path]:
     """The device nodes that there are."""
     return [path for node in NODES for path in sorted(root.glob(node.lstrip("/")))]
+
+
+def slices(root: Path = Path("/")) -> list[Path]:
+    """The nodes of slices of cards that this user may use."""
+    found = sorted(root.glob(CAPABILITIES.lstrip("/")))
+    return [path for path in found if os.access(path, os.R_OK)]
 
 
 def missing() -> str | None:
@@ -93,7 +102,7 @@ def probed(reply: sandbox.Reply) -> str | None:
 
 def reach() -> tuple[list[Path], list[Path]]:
     """What a child must be able to open: what it reads, and the card's nodes."""
-    return [Path(path) for path in READ if Path(path).exists()], nodes()
+    return [Path(path) for path in READ if Path(path).exists()], [*nodes(), *slices()]
 
 
 def call(

@@ -55,6 +55,7 @@ SIGNATURES = {
     "Event.__init__": "self, block=False, disable_timing=False, interprocess=False",
     "Event.record": "self, stream=None",
     "get_elapsed_time": "start_event, end_event",
+    "get_current_stream": "int device_id=-1",
 }
 
 CONSTANTS = {
@@ -97,7 +98,7 @@ def strict(name: str) -> Callable[[Callable[..., Any]], Any]:
     return decorated
 
 
-_DEFAULTS: dict[str, Any] = {"0": 0, "None": None, "False": False}
+_DEFAULTS: dict[str, Any] = {"0": 0, "-1": -1, "None": None, "False": False}
 
 
 def _hold(name: str, named: str, kind: str, value: Any) -> None:
@@ -239,6 +240,21 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
     if start_event.time is None or end_event.time is None:
         raise CUDARuntimeError(600)  # cudaErrorNotReady
     return (end_event.time - start_event.time) * 1e-6
+
+
+@strict("get_current_stream")
+def get_current_stream(device_id: int) -> Stream:
+    """The stream of its own kernels: one that nobody set."""
+    return current_stream()
+
+
+def current_stream() -> Stream:
+    return next(iter(GPU.streams.values()), None) or Stream()
+
+
+def pass_time(nanoseconds: float) -> None:
+    """What a kernel of CuPy's own takes."""
+    CLOCK.now += nanoseconds
 
 
 class Memory:
@@ -431,10 +447,11 @@ def modules() -> dict[str, ModuleType]:
     cuda = _module(
         "cupy.cuda", runtime=runtime, driver=driver, Stream=Stream, Event=Event, Graph=Graph,
         Device=Device, Memory=Memory, get_elapsed_time=get_elapsed_time,
+        get_current_stream=get_current_stream,
         function=_module("cupy.cuda.function", Module=Module, Function=Function),
         memory=_module("cupy.cuda.memory", OutOfMemoryError=OutOfMemoryError),
     )  # fmt: skip
-    cupy = _module("cupy", cuda=cuda)
+    cupy = _module("cupy", cuda=cuda, asarray=np.asarray, asnumpy=np.asarray)
     return {"cupy": cupy, "cupy.cuda": cuda}
 
 

@@ -94,6 +94,18 @@ def test_nodes_are_those_of_cards_and_not_of_other_things(tmp_path: Path) -> Non
     assert names == {"nvidia0", "nvidia11", "nvidiactl", "nvidia-uvm"}
 
 
+def test_slices_of_a_card_are_those_that_this_user_may_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MIG: the node of a slice is readable where it was given; that of the whole card is root's."""
+    caps = tmp_path / "dev" / "nvidia-caps"
+    caps.mkdir(parents=True)
+    for name in ("nvidia-cap1", "nvidia-cap21", "other"):
+        (caps / name).touch()
+    monkeypatch.setattr("os.access", lambda path, mode: path.name != "nvidia-cap1")
+    assert [path.name for path in cuda.slices(tmp_path)] == ["nvidia-cap21"]
+
+
 def test_a_child_may_open_the_nodes_and_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
 

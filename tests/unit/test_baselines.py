@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from grader import assignment, baselines, baselines_child, cases, framework_devices, sandbox
+from grader import assignment, baselines, baselines_child, cases, sandbox
 from grader.assignment_schema import Assignment
 from grader.baselines_child import COMPILED
 from grader.framework_devices import MODULES
@@ -177,54 +176,6 @@ def test_the_ratio_is_that_of_a_measured_time_that_is_believed(
     assert baselines._ratio(case, baseline).ratio == ratio
     lacking = Baseline(framework="torch", version="2", missing="no compiler")
     assert baselines._ratio(case, lacking) == lacking
-
-
-# ---- on a card ----------------------------------------------------------------------------------
-
-
-def test_work_on_a_card_is_timed_between_two_marks_behind_a_cold_cache() -> None:
-    """Lazily queued work is waited for, and the flush lies outside the marks."""
-    steps: list[str] = []
-    clock = iter([10.0, 10.25])
-
-    def event() -> dict[str, float]:
-        return {}
-
-    def record(mark: dict[str, float]) -> None:
-        steps.append("mark")
-        mark["at"] = next(clock)
-
-    timer = framework_devices._marked(
-        lambda: steps.append("flush"),
-        event,
-        record=record,
-        synchronise=lambda: steps.append("synchronise"),
-        milliseconds=lambda before, after: after["at"] - before["at"],
-    )
-    assert timer(lambda: steps.append("call")) == 250_000.0
-    assert steps == ["flush", "mark", "call", "mark", "synchronise"]
-
-
-def test_the_wall_clock_waits_for_what_is_computed_later() -> None:
-    """What `mx.eval` is for: a call that returns at once has done nothing yet."""
-    waited: list[object] = []
-    timer = framework_devices._wall(waited.append)
-    assert timer(lambda: "lazy") > 0
-    assert waited == ["lazy"]
-
-
-@pytest.mark.skipif("mlx" not in HERE, reason="MLX is not installed")
-def test_mlx_is_made_to_compute(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlx import core
-
-    evaluated: list[object] = []
-    evaluate = core.eval
-    monkeypatch.setattr(core, "eval", lambda found: (evaluated.append(found), evaluate(found)))
-    on = framework_devices.framework_device("mlx", "cpu")
-    array = on.place(np.ones(4, np.float32))
-    on.timer(lambda: [array + array])
-    assert len(evaluated) == 1
-    assert on.fetch(array + array).tolist() == [2.0] * 4
 
 
 @pytest.mark.parametrize("where", ["cuda", "metal"])
