@@ -157,8 +157,21 @@ def parse(text: str, name: str) -> Form:
         values, lines = toml_lines.read(text)
     except toml_lines.TomlError as error:
         at = error.line + first if error.line else None
-        return _refused(name, at, f"this is not valid TOML: {error.message}")
+        rows = text.splitlines()
+        row = rows[error.line - 1] if 0 < error.line <= len(rows) else ""
+        return _refused(name, at, f"this is not valid TOML: {error.message}{_why_not(row)}")
     return _Reader(name, {path: line + first for path, line in lines.items()}).form(values)
+
+
+def _why_not(row: str) -> str:
+    """What a line that TOML does not take usually needs."""
+    if re.search("[\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb]", row):
+        return '; expected straight quotes ("), found typographic ones'
+    if "\\" in row:
+        return (
+            "; between double quotes a \\ starts an escape: write paths with /, or between ' and '"
+        )
+    return ""
 
 
 def _refused(name: str, line: int | None, message: str) -> Form:
@@ -288,11 +301,23 @@ class _Reader:
                 self._say((*here, "symbol"), "expected a name or a list of names")
                 symbols = []
             role = self._text(here, one, "role", "a few words") or ""
-            files.append(
-                FileClaim(name.strip(), role, tuple(s[:200] for s in symbols[:16]),
-                          self._line((*here, "path")))
-            )  # fmt: skip
-        return tuple(files)
+            for each in self._paths(here, name.strip()):
+                files.append(
+                    FileClaim(each, role, tuple(s[:200] for s in symbols[:16]),
+                              self._line((*here, "path")))
+                )  # fmt: skip
+        return tuple(files[:MAX_FILES])
+
+    def _paths(self, here: toml_lines.Path, name: str) -> list[str]:
+        """The paths of one string: several are named as a mistake, and read."""
+        pieces = [
+            piece for piece in re.split(r"\s*[,;\n]\s*|\s+(?:and|und|et|y)\s+", name) if piece
+        ]
+        if len(pieces) < 2 or not all(re.fullmatch(r"\S+\.\w+", piece) for piece in pieces):
+            return [name]
+        self._say((*here, "path"), f"expected one path, found {len(pieces)}: write a "
+                  "[[kernel.file]] for each")  # fmt: skip
+        return pieces
 
     def _fact(self, path: toml_lines.Path, values: Any, given: bool) -> FactClaim | None:
         fact = path[-1]

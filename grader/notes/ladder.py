@@ -91,6 +91,7 @@ def resolve(framework: str, version: str | None, commit: str | None, use: Source
         return ref(None, (*reversed(known), "main"), "partly",
                    "name the version or the commit: paths and lines move")  # fmt: skip
     plain = version.strip().rpartition("==")[2].strip().partition("+")[0].lower()
+    plain = re.sub(r"^(?:numpy|pytorch|torch|mlx|cupy|jax|release|version|tag)[\s/@-]+", "", plain)
     if plain in ("main", "master", "head", "trunk"):
         return ref("main", ("main", *known[-1:]) if known else ("main",), "unknown",
                    "a branch moves; name a release or a commit")  # fmt: skip
@@ -141,7 +142,7 @@ def _of_commit(framework: str, commit: str | None, use: Sources) -> str | None:
 def locate(written: Written, ref: Ref, use: Sources) -> Place:
     """Climbs the ladder for one path."""
     if written.problem:
-        return Place(written, written.path, "wrong", written.problem)
+        return _on_one_machine(written, ref, use)
     if written.generated:
         return _generated(written, ref)
     theirs = paths.REPOSITORIES.get(ref.framework, "")
@@ -166,6 +167,19 @@ def locate(written: Written, ref: Ref, use: Sources) -> Place:
             reason = f"{hint}: {place.reason}"
         return Place(written, other, verdict, reason, place.accepted if place else None, found)
     return _nowhere(written, path, ref, use)
+
+
+def _on_one_machine(written: Written, ref: Ref, use: Sources) -> Place:
+    """A path that is none of a repository: half right where it ends in one of this release."""
+    parts = written.path.split("/")
+    tails = ("/".join(parts[start:]) for start in range(1, len(parts) - 1))
+    tail = next((one for one in tails if _exists(one, ref)), None)
+    if tail is None or ".." in parts:
+        return Place(written, written.path, "wrong", written.problem)
+    place = locate(replace(written, path=tail, problem=""), ref, use)
+    verdict: Verdict = "partly" if place.verdict == "right" else place.verdict
+    reason = _join(written.problem, f"in the repository it is {tail}", place.reason)
+    return replace(place, verdict=verdict, reason=reason)
 
 
 def sheets_at(path: str, ref: Ref, use: Sources) -> tuple[Sheet, ...]:
@@ -263,20 +277,21 @@ def _judge(written: Written, path: str, ref: Ref, sheets: tuple[Sheet, ...]) -> 
     record = best.record
     hints = "; ".join(written.hints)
     at = "" if best.exact and ref.tag is not None else f" (read at {best.ref})"
+    why = (record.why.rstrip(".") + at if at else record.why) if record else ""
     if record is None:
         reason = (
             f"exists at {best.ref}, but is none of the files that are known to take part in add"
         )
         return Place(written, path, "unknown", _join(reason, hints), None, sheets)
     if record.accepted == "no":
-        return Place(written, path, "wrong", _join(record.why + at, hints), "no", sheets)
+        return Place(written, path, "wrong", _join(why, hints), "no", sheets)
     verdict: Verdict = "right"
     beyond = ref.tag is not None and not ref.known and len(ref.near) == 1  # no release behind it
     if not best.exact and (beyond or not _listed_near(path, ref)):
         verdict = "unknown"
     if written.ref and ref.tag and written.ref not in (ref.tag, ref.tag.lstrip("v")):
         hints = _join(f"the link shows {written.ref}, the note says {ref.tag}", hints)
-    return Place(written, path, verdict, _join(record.why + at, hints), record.accepted, sheets)
+    return Place(written, path, verdict, _join(why, hints), record.accepted, sheets)
 
 
 def may_exist(path: str, ref: Ref) -> bool:
@@ -423,12 +438,19 @@ def _nowhere(written: Written, path: str, ref: Ref, use: Sources) -> Place:
         if near:
             reason += f"; did you mean {near[0]}?"
         return Place(written, path, "wrong", _join(reason, hints))
+    if not index.tags_of(path):
+        for other in paths.REPOSITORIES:
+            theirs = facts.index(other)
+            if other != ref.framework and theirs is not None and theirs.tags_of(path):
+                reason = f"that is a file of {other}, not of {ref.framework}"
+                return Place(written, path, "wrong", _join(reason, hints))
     reason = f"cannot be checked here: not every path of {at} is known"
     return Place(written, path, "unknown", _join(reason, hints))
 
 
 def _join(*parts: str) -> str:
-    return "; ".join(part for part in parts if part)
+    *first, last = [part for part in parts if part] or [""]
+    return "; ".join((*(part.rstrip(".") for part in first), last))
 
 
 def _and(names: tuple[str, ...]) -> str:

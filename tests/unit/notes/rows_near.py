@@ -142,8 +142,51 @@ NEAR = [
     Row(
         "a path of one machine",
         numpy_add("2.3.5", "numpy/_core", 0, files=f"/home/me/src/numpy/_core/{ARITHM}"),
+        "partly",
+        {"file": ("partly", f"single machine; in the repository it is numpy/_core/{ARITHM}")},
+    ),
+    Row(
+        "a path of one Windows machine",
+        numpy_add(
+            "2.3.5",
+            "numpy/_core",
+            0,
+            files=f"C:/Users/me/numpy/_core/{ARITHM}".replace("/", "\\"),
+        ),
+        "partly",
+        {"file": ("partly", "single machine"), "bounds_check": ("right", "")},
+    ),
+    Row(
+        "a path of one machine to nothing",
+        numpy_add("2.3.5", "numpy/_core", 0, files="/home/me/add.c"),
         "wrong",
         {"file": ("wrong", "single machine")},
+    ),
+    Row(
+        "two paths in one string",
+        cuda_add("2.6.0", 211, 214, 215, files=[f"{CUDA_LOOPS}, {ADD_H}"]),
+        "right",
+        ALL_RIGHT,
+    ),
+    Row(
+        "the framework's name before its version",
+        numpy_add("NumPy 2.3.5", "numpy/_core", 0),
+        "right",
+        {"version": ("right", "v2.3.5 is a release")},
+    ),
+    Row(
+        "a file of another framework at no release",
+        note(
+            "mlx",
+            f"numpy/_core/{ARITHM}",
+            NO_THREADS,
+            none("because it is a loop"),
+            at(108),
+            version="2.3.5",
+            backend="cpu",
+        ),
+        "wrong",
+        {"file": ("wrong", "that is a file of numpy, not of mlx")},
     ),
     Row(
         "the name of the archive in front",

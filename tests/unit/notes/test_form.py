@@ -202,6 +202,8 @@ def test_a_second_entry_counts_from_its_own_line() -> None:
     [
         ("[[kernel]\n", 1, "not valid TOML"),
         (GOOD.replace('"numpy"', "numpy", 1), 2, "not valid TOML"),
+        (GOOD.replace('"numpy"', "\u201cnumpy\u201d", 1), 2, "expected straight quotes"),
+        (GOOD.replace('"numpy"', '"C:\\Users"', 1), 2, "starts an escape"),
         ("", 1, "expected at least one [[kernel]]"),
         ("x = 1\n", 1, "unknown key"),
     ],
