@@ -9,7 +9,9 @@ import contextlib
 import gc
 import itertools
 import os
+import shutil
 import sys
+import textwrap
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -556,6 +558,17 @@ def _explain(error: Exception, debug: bool) -> int:
 
 
 def _say(message: str, hint: str) -> None:
-    typer.echo(f"grade: {message}", err=True)
-    if hint:
-        typer.echo(f"  {hint}", err=True)
+    for text, indent in ((f"grade: {message}", ""), (hint, "  ")):
+        for line in text.splitlines():
+            typer.echo(_fitted(line, indent), err=True)
+
+
+def _fitted(line: str, indent: str) -> str:
+    """A line that fits a terminal; a log keeps it in one piece, to be searched."""
+    if not sys.stderr.isatty():
+        return indent + line
+    width = min(80, shutil.get_terminal_size().columns)
+    return textwrap.fill(
+        line, max(20, width), initial_indent=indent, subsequent_indent="  ",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip

@@ -38,8 +38,7 @@ from rich.console import Console
 from grader import __version__, cases
 from grader.errors import UsageError
 from grader.report import json as result_json
-from grader.report import replace
-from grader.report.words import clean
+from grader.report import replace, terminal
 from grader.result import Record, Result, Verdict
 
 NAME = "grade.toml"
@@ -217,15 +216,15 @@ def finish(
     """
     config, toml = load(packed.source)
 
-    def say(text: str) -> None:
-        console.print(clean(text), markup=False, highlight=False, soft_wrap=True)
+    def say(text: str, indent: int = 0) -> None:
+        terminal.lines(console, text, indent=indent, whole=True)
 
     if packed.archive is not None and not quiet:
         say(f"{packed.archive}: {', '.join(packed.inside)}")
         if packed.left_out:
             shown = ", ".join(packed.left_out[:6])
             more = f" and {len(packed.left_out) - 6} more" if len(packed.left_out) > 6 else ""
-            say(f"  not in it: {shown}{more}")
+            say(f"not in it: {shown}{more}", indent=2)
     for remark in (version_remark(config), "" if in_ci else hidden_remark(result)):
         if remark and not quiet:
             say(remark)
@@ -251,7 +250,7 @@ def finish(
     except UsageError as error:
         say(f"not handed in: {error.message}")
         if error.hint:
-            say(f"  {error.hint}")
+            say(error.hint, indent=2)
 
 
 def wanted(

@@ -30,7 +30,6 @@ from grader.batch.grades import Grade, grades
 from grader.batch.roster import Roster, Student
 from grader.errors import UsageError
 from grader.report import terminal
-from grader.report.words import clean
 from grader.result import Record, Result, Verdict
 from grader.sandbox import archive
 
@@ -281,7 +280,8 @@ def _points(points: int | None) -> str:
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(clean(text), markup=False, highlight=False, soft_wrap=True)
+    indent = len(text) - len(text.lstrip())
+    terminal.lines(console, text[indent:], indent=indent, whole=True)
 
 
 def _some(console: Console, lines: Sequence[str]) -> None:

@@ -17,10 +17,9 @@ from grader.batch.gradebook import Gradebook
 from grader.batch.grades import Grade, anonymous, grades
 from grader.errors import GradeError, UsageError
 from grader.feedback import withheld
-from grader.report import classroom, feedback, gradescope, junit, replace, sarif
+from grader.report import classroom, feedback, gradescope, junit, replace, sarif, terminal
 from grader.report import grades as grade_files
 from grader.report import json as result_json
-from grader.report.words import clean
 from grader.result import Result
 
 OF_A_CLASS = ("csv", "canvas", "moodle", "feedback", "class")
@@ -210,4 +209,5 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(clean(text), markup=False, highlight=False, soft_wrap=True)
+    indent = len(text) - len(text.lstrip())
+    terminal.lines(console, text[indent:], indent=indent, whole=True)

@@ -86,4 +86,5 @@ def _row(label: str, text: str, place: str, out: Console) -> None:
     for more in lines[1:]:
         out.print(Text(" " * INDENT + more))
     if place:
-        out.print(Text(" " * INDENT + place, style="cyan"), soft_wrap=True)
+        indent = max(2, min(INDENT, out.width - len(place)))
+        out.print(Text(" " * indent + place, style="cyan"), soft_wrap=True)

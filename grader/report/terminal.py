@@ -99,13 +99,18 @@ def show(
     if verbose:
         _details(out, result)
     if folder is not None:
-        lines(out, f"Report: {folder / 'report.html'}")
+        lines(out, f"Report: {folder / 'report.html'}", whole=True)
 
 
-def lines(out: Console, text: str, style: str = "", indent: int = 0) -> None:
-    """Print text wrapped to the console, whatever it holds."""
+def lines(
+    out: Console, text: str, style: str = "", indent: int = 0, *, whole: bool = False
+) -> None:
+    """Print text wrapped to the console, whatever it holds.
+
+    `whole` breaks no word: for lines with a path or an address, which somebody copies.
+    """
     for line in words.clean(text).splitlines() or [""]:
-        for piece in _wrap(_ascii(out, words.cut(line)), out.width - indent):
+        for piece in _wrap(_ascii(out, words.cut(line)), out.width - indent, whole=whole):
             _row(out, Text(" " * indent + piece, style=style))
 
 
@@ -114,9 +119,14 @@ def _row(out: Console, text: Text) -> None:
     out.print(text, no_wrap=True, overflow="ignore", crop=False)
 
 
-def _wrap(line: str, width: int) -> list[str]:
+def _wrap(line: str, width: int, *, whole: bool = False) -> list[str]:
     return textwrap.wrap(
-        line, max(20, width), break_on_hyphens=False, drop_whitespace=True, tabsize=4
+        line,
+        max(20, width),
+        break_on_hyphens=False,
+        break_long_words=not whole,
+        drop_whitespace=True,
+        tabsize=4,
     ) or [""]
 
 

@@ -49,8 +49,10 @@ def pack(result: Result, folder: Path) -> hand_in.Packed:
     return hand_in.pack(result, folder, out)
 
 
-def finish(result: Result, packed: hand_in.Packed, asked: bool | None = None) -> str:
-    console = Console(width=200, record=True, quiet=False, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+def finish(
+    result: Result, packed: hand_in.Packed, asked: bool | None = None, width: int = 200
+) -> str:
+    console = Console(width=width, record=True, quiet=False, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
     hand_in.finish(result, packed, console, asked=asked, in_ci=False, quiet=False)
     return console.export_text()
 
@@ -64,6 +66,22 @@ def test_the_archive_says_what_is_in_it_and_what_is_not(work: Path) -> None:
         sums = archive.read("SHA256SUMS").decode()
     assert {line.split("  ")[1] for line in sums.splitlines()} == {"vec_add.cu", "result.json"}
     assert packed.left_out == ("a.out (not what is graded)",)
+
+
+def test_what_is_said_fits_80_columns(work: Path) -> None:
+    for n in range(9):
+        (work / f"a_file_of_a_long_name_that_is_not_graded_{n}.txt").write_text("")
+    (work / "grade.toml").write_text(
+        'grader = "0.0.1"\n[hand_in]\nto = "folder"\nfolder = "no/such/folder"\n'
+    )
+    result = graded(results.accepted(), work)
+    cases = tuple(c.model_copy(update={"hidden": True}) for c in result.cases)
+    packed = pack(result, work).model_copy(update={"archive": Path(".grade/a/submission.zip")})
+    said = finish(result.model_copy(update={"cases": cases}), packed, asked=True, width=80)
+    for part in ("not in it", "hidden", "grade.toml asks for", "not handed in"):
+        assert part in said
+    for line in said.splitlines():
+        assert len(line) <= 80 or " " not in line.strip(), line  # a path is never broken
 
 
 def test_a_file_that_changed_meanwhile_is_not_packed(work: Path) -> None:

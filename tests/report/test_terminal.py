@@ -83,3 +83,13 @@ def test_quiet_is_one_line() -> None:
 
 def test_every_verdict_has_a_title() -> None:
     assert set(terminal.words.TITLES) == set(Verdict)
+
+
+def test_a_path_is_kept_in_one_piece_to_be_copied() -> None:
+    out = Console(file=io.StringIO(), width=80)
+    path = "/".join(["folder"] * 20)
+    terminal.lines(out, f"Report: {path} and what else there is to say of it", whole=True)
+    assert isinstance(out.file, io.StringIO)
+    assert out.file.getvalue().splitlines() == [
+        "Report:", path, "and what else there is to say of it",
+    ]  # fmt: skip

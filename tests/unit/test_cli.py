@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -72,3 +74,24 @@ def test_an_interrupt_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(cli, "app", stop)
     assert cli._run(["devices"]) == 130
+
+
+def test_an_error_fits_a_terminal_and_is_one_line_in_a_log(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    wrong = ["submit", "assignment99"]
+    assert cli._run(wrong) == 2
+    log = capsys.readouterr().err
+    assert len(log.splitlines()) == 2
+    monkeypatch.setattr(cli.sys.stderr, "isatty", lambda: True)
+    assert cli._run(wrong) == 2
+    screen = capsys.readouterr().err
+    assert max(map(len, screen.splitlines())) <= 80
+    assert screen.split() == log.split()
+
+
+def test_a_pipe_is_not_run(tmp_path: Path) -> None:
+    for name in ("kernel.cu", "script.py"):
+        os.mkfifo(tmp_path / name)
+        assert cli._run(["run", str(tmp_path / name)]) == 2
