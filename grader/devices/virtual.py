@@ -8,6 +8,7 @@ A child gets PTX and the inputs of its cases; what is expected of the outputs st
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -53,11 +54,11 @@ def run(
         for found in pool.map(lambda share: _run_share(works, share), shares):
             outcomes |= found
             step(f"ran {len(outcomes)} of {len(works)} runs")
-    late = False
+    late, end = False, time.monotonic() + SHARE_LIMITS.wall_seconds
     for i in sorted(set(range(len(works))) - set(outcomes), key=lambda i: works[i].elements):
-        # Whoever took all the time there is once would take it again for every larger case.
+        # Whoever took all the time there is would take it again for every larger case.
         outcomes |= {i: Run("skipped")} if late else _run_share(works, [i], alone=True)
-        late = late or outcomes[i].ended == "time"
+        late = late or outcomes[i].ended == "time" or time.monotonic() > end
     if any(outcomes[i].ended == "fuel" and not work.large for i, work in enumerate(works)):
         # Whether a large one was started before is a matter of how many children there were.
         outcomes |= {i: Run("skipped") for i, work in enumerate(works) if work.large}

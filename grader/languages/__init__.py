@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from grader.errors import UsageError
-from grader.result import Build, Record
+from grader.result import Build, Diagnostic, Record
 
 LANGUAGES: dict[str, str] = {
     "cuda-c": "grader.languages.cuda_c",
@@ -109,6 +109,31 @@ class Artefact(Record):
         """The names of the builds that add findings to those of the optimised build `name`."""
         found = (v.name for v in self.variants if not v.optimised and v.checks in (None, name))
         return tuple(dict.fromkeys(found))
+
+
+MOST_PTX_BYTES = 128 << 20
+"""Of all builds of one file. A large kernel has a hundredth of that; a table of data that is
+initialised in the source, or loops unrolled a million times, have more."""
+
+
+def bounded(
+    builds: tuple[Build, ...], artefact: Artefact | None, file_name: str
+) -> tuple[tuple[Build, ...], Artefact | None]:
+    """The same, or no artefact and an error where a compiler made more PTX than is worked on."""
+    made = sum(len(variant.ptx) for variant in artefact.variants) if artefact else 0
+    if made <= MOST_PTX_BYTES:
+        return builds, artefact
+    said = Diagnostic(file=file_name, severity="error", message=too_large(made, MOST_PTX_BYTES))
+    failed = {"ok": False, "diagnostics": (*builds[-1].diagnostics, said)}
+    return (*builds[:-1], builds[-1].model_copy(update=failed)), None
+
+
+def too_large(made: int, most: int) -> str:
+    """What is said of a file that became too much PTX."""
+    return (
+        f"expected at most {most >> 20} MiB of PTX, found {made >> 20} MiB: compute large tables, "
+        "or keep them in a buffer, and unroll less"
+    )
 
 
 class Language(Protocol):

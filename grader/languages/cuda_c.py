@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from grader import __version__, cache
 from grader.errors import InternalError, NotGradableError, UsageError
-from grader.languages import Artefact, Contract, metal_clang
+from grader.languages import Artefact, Contract, bounded, metal_clang
 from grader.languages.cuda_compilation import Compiler
 from grader.result import Build, Diagnostic, Record
 from grader.sandbox.records import Exit, Limits
@@ -142,6 +142,7 @@ def build_job(
     except UnsupportedError as error:
         unsupported = _Reply(builds=(), artefact=None, unsupported=str(error))
         return unsupported.model_dump(mode="json"), []
+    builds, artefact = bounded(builds, artefact, request["file_name"])
     header = _Reply(builds=builds, artefact=artefact).model_dump(mode="json")
     variants = (header["artefact"] or {}).get("variants", ())
     return header, [variant.pop("ptx").encode() for variant in variants]

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from grader import __version__, cache
 from grader.errors import InternalError, NotGradableError
-from grader.languages import Artefact, Contract
+from grader.languages import Artefact, Contract, bounded
 from grader.result import Build, Diagnostic, Record
 from grader.sandbox.records import Exit, Limits
 
@@ -111,6 +111,7 @@ def build_job(
             kernels=request["kernels"],
             precompiled=request["precompiled"],
         )
+        builds, artefact = bounded(builds, artefact, request["file_name"])
         reply = _Reply(builds=builds, artefact=artefact)
     except NotGradableError as error:
         reply = _Reply(builds=(), artefact=None, not_gradable=error.message)

@@ -20,7 +20,7 @@ from typing import Any
 
 from grader import __version__, cache
 from grader.errors import NotGradableError
-from grader.languages import Artefact, Contract, Parameter, Variant, triton_ptx
+from grader.languages import Artefact, Contract, Parameter, Variant, too_large, triton_ptx
 from grader.languages.triton_source import lines_without_other
 from grader.result import Build, Diagnostic, Record
 from grader.sandbox.records import Exit, Limits
@@ -33,6 +33,9 @@ UNDEFINED_LANES = "undefined lanes"
 
 LIMITS = Limits(wall_seconds=60, cpu_seconds=60, output_bytes=64 << 20, disk_bytes=64 << 20)
 MAX_VARIANTS = 256
+MAX_PTX_BYTES = 16 << 20
+"""Of all compilations of a file: the parent reads this text line by line, 5 MiB a second."""
+
 LONGEST_NAME = 1000
 NOT_SHOWN = (
     "What a file with triton.heuristics prints is not shown: it knows the sizes of all cases."
@@ -212,6 +215,9 @@ def _ask(text: str, file_name: str, contracts: tuple[Contract, ...]) -> tuple[_A
         raise NotGradableError(f"no sandboxed process could be started: {ended.detail}")
     if ended.cause != "exited" or reply.header is None:
         return (_problem(_died(ended, reply.error)), (), log), False
+    made = sum(map(len, reply.blobs))
+    if made > MAX_PTX_BYTES:
+        return (_problem(too_large(made, MAX_PTX_BYTES)), (), log), True
     try:
         header = _Reply.model_validate(reply.header)
         _check(header, reply.blobs, contracts)

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from grader import cache, judge, sandbox
 from grader.errors import InternalError, NotGradableError, UsageError
@@ -131,7 +131,9 @@ def run(
 def _told(found: ScriptRun, header: dict[str, Any], text: str) -> ScriptRun:
     try:
         reply = _Reply.model_validate(header)
-    except ValidationError as error:
+        if len(reply.kernels) != len(reply.ptx):
+            raise ValueError(f"{len(reply.kernels)} kernels and {len(reply.ptx)} texts of PTX")
+    except ValueError as error:
         raise InternalError(f"the script's child sent a malformed reply: {error}") from None
     kernels = [
         _worded(kernel.model_copy(update={"ptx": ptx}), text, found.file)

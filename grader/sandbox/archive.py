@@ -24,7 +24,7 @@ MOST_BYTES = 32 * MIB
 """Of an archive, and of all that is in it."""
 
 LIMITS = Limits(
-    wall_seconds=20, cpu_seconds=20, memory_bytes=512 * MIB, output_bytes=2 * MOST_BYTES,
+    wall_seconds=60, cpu_seconds=20, memory_bytes=512 * MIB, output_bytes=2 * MOST_BYTES,
     disk_bytes=MIB,
 )  # fmt: skip
 _HINT = "Hand in the files themselves, or a plain archive of them."

@@ -45,10 +45,13 @@ def end(group: int) -> None:
 
     Where orphans cannot be taken in they are killed all the same, and waited for by another.
     """
-    kill(group)
+    if not sys.platform.startswith("linux"):
+        kill(group)
     deadline = time.monotonic() + PATIENCE_SECONDS
     with contextlib.suppress(ChildProcessError):
         while time.monotonic() < deadline:
+            # Asked first: of a group that nobody is left of, the number may be another's by now.
             waited, _ = os.waitpid(-group, os.WNOHANG)
             if not waited:
+                kill(group)
                 time.sleep(0.0005)
