@@ -220,7 +220,9 @@ def _arguments(
         if meaning.dtype is None:
             yield where, f"the grader does not know the type {text!r}"
         elif buffer is not None:
-            yield from _buffer_argument(at, buffer, meaning, text)
+            made = any(argument in (before.keys(language).args or ())
+                       for before in assignment.launches[:i])  # fmt: skip
+            yield from _buffer_argument(at, buffer, meaning, text, made=made)
         elif meaning.pointer:
             yield at, f"{argument!r} goes to the pointer {text!r} but is not a buffer"
         elif scalar is not None:
@@ -232,13 +234,14 @@ def _arguments(
 
 
 def _buffer_argument(
-    at: Path, buffer: Buffer, meaning: parameters.Meaning, text: str
+    at: Path, buffer: Buffer, meaning: parameters.Meaning, text: str, *, made: bool
 ) -> Iterator[Problem]:
+    """`made`: an earlier launch was given the buffer, so that this one may only read it."""
     if not meaning.pointer:
         yield at, f"{buffer.name} is a buffer, but its parameter is {text!r}"
     elif meaning.dtype != buffer.dtype:
         yield at, f"{buffer.name} holds {buffer.dtype}, but its parameter is {text!r}"
-    elif meaning.read_only and buffer.role == "output":
+    elif meaning.read_only and buffer.role == "output" and not made:
         yield at, f"{buffer.name} is an output, but its parameter is {text!r}"
 
 

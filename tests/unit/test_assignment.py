@@ -180,3 +180,30 @@ def test_a_students_folder_names_its_assignment(
     for file in ("kernel.cu", str(own / "kernel.cu")):
         with pytest.raises(UsageError, match=r"expected an assignment's name, found the file"):
             assignment.load(file)
+
+
+def test_a_later_launch_may_only_read_what_an_earlier_one_made(tmp_path: Path) -> None:
+    second = """
+[[kernel]]
+name = "later"
+
+[kernel.cuda-c]
+parameters = ["const float* C", "float* D", "int N"]
+
+[[launch]]
+kernel = "later"
+args = ["C", "D", "N"]
+grid = 1
+block = 32
+
+[[buffer]]
+name = "D"
+role = "output"
+dtype = "float32"
+shape = ["N"]
+"""
+    only = TEXT.replace('languages = ["cuda-c", "metal", "triton"]', 'languages = ["cuda-c"]', 1)
+    assert assignment.read(written(tmp_path / "made", only + second)).launches[1].kernel == "later"
+    alone = second.replace('"const float* C", "float* D"', '"float* C", "const float* D"')
+    with pytest.raises(AssignmentError, match="D is an output, but its parameter is 'const float"):
+        assignment.read(written(tmp_path / "alone", only + alone))
