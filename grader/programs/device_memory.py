@@ -11,7 +11,7 @@ import numpy as np
 from grader import vgpu
 from grader.vgpu import layout as L
 from grader.vgpu.execution import module_variables
-from grader.vgpu.memory import IS_INPUT, READ_ONLY, TRACK, Storage, aligned
+from grader.vgpu.memory import IS_FREED, IS_INPUT, READ_ONLY, TRACK, Storage, aligned
 from grader.vgpu.module import Kernel
 
 DEVICE_BYTES = 1 << 30
@@ -83,7 +83,7 @@ class DeviceMemory:
     def give(self, name: str, array: np.ndarray | None, size: int, item: int, role: str) -> None:
         """An array that the device holds before the program starts; None: undefined contents."""
         flags = READ_ONLY | IS_INPUT if role == "input" else TRACK
-        slot = L.FIRST_BUFFER_SLOT + len(self.memory.buffers)
+        slot = self.memory.next_slot()
         storage = Storage(slot, aligned(size), name, item, flags)
         if role != "input":
             storage.track_writes()
@@ -104,7 +104,7 @@ class DeviceMemory:
         item = self._item_bytes(name, site)
         if size % item:
             item = 1
-        slot = L.FIRST_BUFFER_SLOT + len(self.memory.buffers)
+        slot = self.memory.next_slot()
         if kind in ("managed", "pinned"):
             shared = next(self._next_shared, None)
             if shared is None:
@@ -164,9 +164,10 @@ class DeviceMemory:
         import zlib
 
         value = 0
-        for storage in [a.storage for a in self.live()] + [
-            s for storages in self.memory.variables.values() for s in storages
-        ]:
+        variables = [s for storages in self.memory.variables.values() for s in storages]
+        for storage in [*self.memory.buffers, *variables]:
+            if storage.record.flags & IS_FREED:
+                continue
             value = zlib.crc32(storage.data.data, value)
         return value
 
@@ -180,6 +181,7 @@ class DeviceMemory:
     def copy_for(self, kernel: Kernel, original: Kernel) -> vgpu.Memory:
         """A copy of this memory for a build of the same program."""
         twin = vgpu.Memory()
+        twin.passed_over = self.memory.passed_over
         for storage in self.memory.buffers:
             other = Storage(
                 storage.slot, storage.data.copy() if storage.data.size else storage.data,

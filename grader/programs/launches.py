@@ -274,8 +274,14 @@ class Launcher:
         return small and times < CHECKED_LAUNCHES and self._checked < CHECKED_INSTRUCTIONS
 
     def _twins(self, kernel: KernelOf) -> list[tuple[Kernel, vgpu.Memory]]:
-        """Both builds, each with a copy of the memory as it is before the launch."""
-        builds = [kernel.optimised, *([kernel.unoptimised] if kernel.unoptimised else [])]
+        """Both builds, each with a copy of the memory as it is before the launch.
+
+        One that calls what a pointer names is not run unoptimised: that build numbers functions and
+        tables of virtual functions otherwise than the one that wrote the pointers.
+        """
+        builds = [kernel.optimised]
+        if kernel.unoptimised and not kernel.optimised.program.indirect:
+            builds.append(kernel.unoptimised)
         return [(build, self.memory.copy_for(build, kernel.optimised)) for build in builds]
 
     def _with_fewer_blocks(

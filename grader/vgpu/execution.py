@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from grader.vgpu import layout as L
 from grader.vgpu.limits import LaunchError, Limits
 from grader.vgpu.lower import Lowered
 from grader.vgpu.lower_memory import SPACES
-from grader.vgpu.memory import IS_CONST, TRACK, CBuffer, Memory, Storage, aligned
+from grader.vgpu.memory import IS_CONST, IS_FREED, IS_HEAP, TRACK, CBuffer, Memory, Storage, aligned
 from grader.vgpu.module import Kernel, Translated
 from grader.vgpu.postdominance import after
 from grader.vgpu.program import Unsupported
@@ -25,6 +26,9 @@ MAX_FAULTS = 512
 MAX_CALL_SITES = 4096
 TEXT_BYTES = 1 << 20
 ARRAYS = 4096
+NOT_HERE = 0xFFFFFFFF
+"""In the place of a function's first block: the kernel does not reach it."""
+
 LOCAL_BYTES = 512 << 10  # per thread (CUDA guide, compute capability 8.0)
 VARIABLE_BYTES = 512 << 20  # of `.global` and `.const` variables, in the host's memory
 L2_LINES = 1 << 18  # 32 MiB of 128-byte lines; of an A100's 40 MiB
@@ -61,6 +65,11 @@ class Execution:
         self.params = params
         c.params, c.params_size = params.ctypes.data, params.size
         c.grid, c.block = (ctypes.c_uint32 * 3)(*grid), (ctypes.c_uint32 * 3)(*block)
+        firsts = {name: body.first for name, body in kernel.program.bodies.items()}
+        self.functions = np.array(
+            [firsts.get(name, NOT_HERE) for name in kernel.module.ptx.functions], np.uint32
+        )
+        c.functions, c.nfunctions = self.functions.ctypes.data, self.functions.size
         c.register_bytes, c.zero_bytes = lowered.register_bytes, lowered.zero_bytes
         c.checks = shadow
         threads = math.prod(block)
@@ -96,7 +105,7 @@ class Execution:
         c = self.c
         allocates = any(site.kind == "malloc" for site in lowered.sites)
         blocks = L.HEAP_BLOCKS if allocates else 0
-        first = L.FIRST_BUFFER_SLOT + len(self.memory.buffers) + 1
+        first = self.memory.next_slot() + 1
         self.workspace = Storage(first - 1, aligned(64), "grid workspace", 4, TRACK)
         # Grid synchronisation orders by what it does there; it is not itself a race.
         self.workspace.record.shadow.size = 0
@@ -107,9 +116,30 @@ class Execution:
         c.grid_workspace = self.workspace.address
         self.heap = (CBuffer * blocks)()
         c.heap, c.heap_slot, c.heap_capacity = ctypes.addressof(self.heap), first, blocks
-        c.heap_limit, c.heap_block_bytes = L.HEAP_BYTES, L.HEAP_BLOCK_BYTES
+        c.heap_limit = L.HEAP_BYTES - self.memory.heap_bytes()
+        c.heap_block_bytes = L.HEAP_BLOCK_BYTES
         self.heap_sites = (ctypes.c_uint32 * blocks)()
         c.heap_sites = ctypes.addressof(self.heap_sites)
+
+    def keep_heap(self, line_of: Callable[[int], int | None]) -> None:
+        """What kernels allocated and did not free lives on: other launches may use and free it.
+
+        `line_of` says where a site stands.
+        """
+        for k in range(self.c.nheap):
+            block = self.heap[k]
+            if not block.host or block.flags & IS_FREED:
+                continue
+            line = line_of(self.heap_sites[k])
+            name = f"memory allocated at line {line}" if line else "memory allocated in a kernel"
+            data = aligned(block.size)
+            ctypes.memmove(data.ctypes.data, block.host, block.size)
+            storage = Storage(self.c.heap_slot + k, data, name, 1, IS_HEAP)
+            if block.shadow.init:
+                storage.undefined()
+                assert storage.init is not None, "made by the line before"
+                ctypes.memmove(storage.init.ctypes.data, block.shadow.init, block.size)
+            self.memory.keep(storage)
 
     def _sites(self, lowered: Lowered) -> None:
         c = self.c
@@ -189,11 +219,10 @@ def module_variables(kernel: Kernel, memory: Memory) -> list[Storage]:
                 f"{VARIABLE_BYTES}"
             )
         addresses = {name: L.variable_address(k) for k, name in enumerate(ptx.variables)}
-        firsts = {name: body.first for name, body in kernel.program.bodies.items()}
         for k, v in enumerate(ptx.variables.values()):
             if v.space == "shared":
                 continue
-            data = _initial(v, addresses, firsts, ptx)
+            data = _initial(v, addresses, ptx)
             flags = IS_CONST if v.space == "const" else TRACK
             storage = Storage(L.FIRST_VARIABLE_SLOT + k, data, v.name, TYPE_BYTES[v.type], flags)
             made.append(storage)
@@ -202,9 +231,7 @@ def module_variables(kernel: Kernel, memory: Memory) -> list[Storage]:
     return memory.variables[key]
 
 
-def _initial(
-    v: Variable, addresses: dict[str, int], firsts: dict[str, int], ptx: Ptx
-) -> npt.NDArray[np.uint8]:
+def _initial(v: Variable, addresses: dict[str, int], ptx: Ptx) -> npt.NDArray[np.uint8]:
     width = TYPE_BYTES[v.type]
     data = aligned(max(v.size_bytes, 1))[: v.size_bytes]
     at = 0
@@ -216,7 +243,7 @@ def _initial(
                 bits = struct.unpack("<I", struct.pack("<f", value))[0]
             raw = (bits & ((1 << 8 * width) - 1)).to_bytes(width, "little")
         else:
-            raw = _address_of(e.name, e.offset, addresses, firsts, ptx).to_bytes(8, "little")
+            raw = _address_of(e.name, e.offset, addresses, ptx).to_bytes(8, "little")
             raw = raw[: max(width, 8)] if width >= 8 else raw
         if at + len(raw) > data.size:
             break
@@ -225,13 +252,7 @@ def _initial(
     return data
 
 
-def _address_of(
-    name: str, offset: int, addresses: dict[str, int], firsts: dict[str, int], ptx: Ptx
-) -> int:
+def _address_of(name: str, offset: int, addresses: dict[str, int], ptx: Ptx) -> int:
     if name in addresses:
         return addresses[name] + offset
-    if name in firsts:
-        return L.FUNCTION_BASE + firsts[name]
-    if name in ptx.functions:
-        return L.FUNCTION_BASE + (1 << 24) + list(ptx.functions).index(name)
-    return 0
+    return L.function_address(list(ptx.functions).index(name)) if name in ptx.functions else 0

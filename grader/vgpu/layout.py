@@ -67,6 +67,11 @@ def variable_address(index: int) -> int:
     return ((FIRST_VARIABLE_SLOT + index) << SLOT_BITS) + SLOT_MIDDLE
 
 
+def function_address(index: int) -> int:
+    """What a pointer to the index-th function of a module holds: the same in all its kernels."""
+    return FUNCTION_BASE + index
+
+
 def array_offset(index: int) -> int:
     """Offset of the index-th shared array or local depot inside its window."""
     return index * ARRAY_STRIDE + ARRAY_START

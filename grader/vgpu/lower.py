@@ -450,10 +450,8 @@ class Lowering:
             return L.variable_address(self.variables[name]) + o.offset
         if name in self.frame.kernel_params and f.entry:
             return self.frame.kernel_params[name] + o.offset
-        if name in self.program.bodies:
-            return L.FUNCTION_BASE + self.program.bodies[name].first
         if name in self.ptx.functions:
-            return L.FUNCTION_BASE + (1 << 24) + list(self.ptx.functions).index(name)
+            return L.function_address(list(self.ptx.functions).index(name))
         raise Unsupported(f"unknown symbol {name}")
 
     def unsupported(self, i: Instruction, why: str) -> None:

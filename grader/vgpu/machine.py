@@ -198,4 +198,5 @@ def _result(execution: Execution) -> Launch:
         # Those there was room for turned out to be none: what the others were is not known.
         ended, reason = "unsupported", f"more than {MAX_FAULTS} findings in one launch"
     metrics = collect(execution)
+    execution.keep_heap(lambda site: reporter.where(site)[1])
     return Launch(ended, reason, faults, metrics, printed)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from grader.vgpu import layout as L
 
-READ_ONLY, IS_FREED, IS_CONST, TRACK, IS_INPUT = 1, 2, 4, 8, 16
+READ_ONLY, IS_FREED, IS_CONST, TRACK, IS_INPUT, IS_HEAP = 1, 2, 4, 8, 16, 32
 Access = Literal["in", "out", "inout", "scratch"]
 Bytes = npt.NDArray[np.uint8]
 
@@ -115,6 +115,26 @@ class Memory:
         self.buffers: list[Storage] = []
         self.variables: dict[int, list[Storage]] = {}
         self.keep_alive: list[object] = []
+        self.passed_over = 0
+        """Slots between buffers that nothing has any more: blocks of the heap that were freed."""
+
+    def next_slot(self) -> int:
+        """The slot of the buffer that is made next."""
+        return L.FIRST_BUFFER_SLOT + len(self.buffers) + self.passed_over
+
+    def keep(self, storage: Storage) -> None:
+        """Take up a block of the heap, at the address it has; later buffers lie behind it."""
+        self.passed_over = max(
+            self.passed_over, storage.slot - L.FIRST_BUFFER_SLOT - len(self.buffers)
+        )
+        self.buffers.append(storage)
+
+    def heap_bytes(self) -> int:
+        """What blocks of earlier launches take of the heap."""
+        live = [
+            s.data.size for s in self.buffers if s.record.flags & (IS_HEAP | IS_FREED) == IS_HEAP
+        ]
+        return sum(max(size, L.HEAP_BLOCK_BYTES) for size in live)
 
     def allocate(
         self,
@@ -133,7 +153,7 @@ class Memory:
         data = aligned(array.nbytes)
         data[:] = array.reshape(-1).view(np.uint8)
         flags = READ_ONLY | IS_INPUT if access == "in" else TRACK
-        slot = L.FIRST_BUFFER_SLOT + len(self.buffers)
+        slot = self.next_slot()
         storage = Storage(slot, data, name, array.itemsize, flags)
         if access != "in":
             storage.track_writes()
@@ -149,7 +169,7 @@ class Memory:
         What was written is not kept: `written` says nothing of it.
         """
         storage = Storage(
-            L.FIRST_BUFFER_SLOT + len(self.buffers),
+            self.next_slot(),
             array.reshape(-1).view(np.uint8),
             name,
             array.itemsize,

@@ -81,6 +81,7 @@ class CLaunch(ctypes.Structure):
         ("exact", _U32 * 3), ("pad_exact", _U32), ("checked_reads", _P),
         ("lost_errors", _U64),
         ("heap_sites", _P), ("no_memory_site", _U32), ("heap_block_bytes", _U32),
+        ("functions", _P), ("nfunctions", _U64),
     )  # fmt: skip
 
 

@@ -256,6 +256,25 @@ int main() {
   cudaFree(d);
 }
 """,
+    "heap_freed_by_another_kernel": """
+struct Box { int value; };
+__global__ void make(Box** box) { *box = new Box{5}; }
+__global__ void unmake(Box** box) { delete *box; }
+__global__ void use(Box** box, int* out) {
+  *out = (*box)->value;  // HERE use_after_free
+}
+int main() {
+  Box** box;
+  int* out;
+  cudaMalloc(&box, sizeof *box);
+  cudaMalloc(&out, sizeof *out);
+  make<<<1, 1>>>(box);
+  unmake<<<1, 1>>>(box);
+  use<<<1, 1>>>(box, out);
+  cudaDeviceSynchronize();
+  cudaFree(box), cudaFree(out);
+}
+""",
     "managed_read_too_early": """
 __global__ void fill(int* out) { out[threadIdx.x] = 1; }
 int main() {

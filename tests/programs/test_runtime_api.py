@@ -76,6 +76,55 @@ int main() {
   return 0;
 }
 """,
+    "objects of another kernel": """
+struct Shape {
+  __device__ virtual ~Shape() {}
+  __device__ virtual int area() = 0;
+};
+struct Square : Shape {
+  int side, *note;
+  __device__ Square(int side) : side(side), note(new int(1)) {}
+  __device__ ~Square() { delete note; }
+  __device__ int area() { return side * side + *note - 1; }
+};
+struct Strip : Square {
+  __device__ Strip(int side) : Square(side) {}
+  __device__ int area() { return side; }
+};
+typedef int (*Step)(int);
+__device__ int twice(int x) { return 2 * x; }
+__device__ Step step = twice;
+__global__ void unrelated(int* out) { out[threadIdx.x] = 0; }
+__global__ void make(Shape** shapes) {
+  int i = threadIdx.x;
+  if (i % 2) shapes[i] = new Strip(i);
+  else shapes[i] = new Square(i);
+}
+__global__ void measure(Shape** shapes, int* out) {
+  out[threadIdx.x] = shapes[threadIdx.x]->area();
+}
+__global__ void unmake(Shape** shapes) { delete shapes[threadIdx.x]; }
+__global__ void apply(Step f, int* out) { out[threadIdx.x] = f(out[threadIdx.x]); }
+int main() {
+  Shape** shapes;
+  int *out, found[8];
+  cudaMalloc(&shapes, 8 * sizeof *shapes);
+  make<<<1, 8>>>(shapes);
+  cudaMalloc(&out, sizeof found);  // lies behind what the kernel allocated
+  unrelated<<<1, 8>>>(out);
+  measure<<<1, 8>>>(shapes, out);
+  cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost);
+  for (int i = 0; i < 8; ++i) expect(found[i] == (i % 2 ? i : i * i));
+  unmake<<<1, 8>>>(shapes);
+  Step f;
+  cudaMemcpyFromSymbol(&f, step, sizeof f);
+  apply<<<1, 8>>>(f, out);
+  cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost);
+  expect(found[7] == 14);
+  cudaFree(shapes), cudaFree(out);
+  return 0;
+}
+""",
     "registered": """
 int main() {
   int *a = new int[64](), *there, value;

@@ -8,7 +8,7 @@ import pytest
 
 from grader.languages import cuda_c
 from grader.vgpu import Module
-from grader.vgpu.lower import Lowering
+from grader.vgpu.lower_blocks import lower
 from grader.vgpu.native import code_only, digest
 from tests.conftest import ROOT
 
@@ -31,7 +31,7 @@ def variants(text: str) -> dict[str, str]:
 def lowered(ptx: str) -> list[str]:
     module = Module.from_ptx(ptx)
     return [
-        Lowering(module.ptx, module.kernel(name).program, shadow).run().ir
+        lower(module.ptx, module.kernel(name).program, shadow).ir
         for name in module.kernels
         for shadow in (True, False)
     ]

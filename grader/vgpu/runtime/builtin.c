@@ -126,7 +126,7 @@ void rt_malloc(Warp *w, u32 mask, u32 site) {
     u64 slot = L->heap_slot + (u64)(b - L->heap);
     memset(b, 0, sizeof *b);
     b->base = BASE(slot) + (1ull << 35), b->size = size[l], b->host = calloc(1, size[l] + 16);
-    b->id = (u32)slot, b->shadow.size = size[l];
+    b->id = (u32)slot, b->shadow.size = size[l], b->flags = IS_HEAP;
     if (L->checks) b->shadow.init = calloc(1, size[l] + 16);
     L->slots[slot] = b;
     out[l] = b->base;
@@ -140,7 +140,7 @@ void rt_free(Warp *w, u32 mask, u32 site) {
     u64 a = pointer[l], slot = a >> SLOT_BITS;
     if (!a) continue;
     Buffer *b = slot < L->nslots ? L->slots[slot] : 0;
-    if (slot < L->heap_slot || !b || b->base != a || b->flags & IS_FREED) {
+    if (!b || !(b->flags & IS_HEAP) || b->base != a || b->flags & IS_FREED) {
       report(w, FREED, ERROR, site, l, WRITE, GLOBAL, (u32)slot, a, 0, 1);
       continue;
     }

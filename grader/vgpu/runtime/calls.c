@@ -49,11 +49,12 @@ void rt_call(Warp *w, u32 mask, u32 callee, u32 back, const u32 *table, u32 n) {
     if (callee == ALL) {
       u64 a = ((u64 *)w->scratch)[l];
       u64 offset = a - BASE(FUNCTION_SLOT);
-      if (a >> SLOT_BITS != FUNCTION_SLOT || offset >= L->nblocks) {
+      int known = a >> SLOT_BITS == FUNCTION_SLOT && offset < L->nfunctions;
+      if (!known || L->functions[offset] == ALL) {
         stop(w, UNSUPPORTED, w->event, l);
         return;
       }
-      target = (u32)offset;
+      target = L->functions[offset];
     }
     if (w->depth[l] >= MAX_DEPTH) {
       Fault *r = report(w, OUT_OF_BOUNDS, ERROR, w->event, l, WRITE, LOCAL, 0, 0, 0, 1);

@@ -56,7 +56,7 @@ enum CellFlag { HAS_WRITE = 1, HAS_READ = 2, HAS_ATOMIC = 4, WRITE_VOLATILE = 16
    one per (1 << shift) bytes. */
 typedef struct { u8 *init; Cell *cells; u32 shift; u32 pad; u64 size; } Shadow;
 
-enum BufferFlag { READ_ONLY = 1, IS_FREED = 2, IS_CONST = 4, TRACK = 8, IS_INPUT = 16 };
+enum BufferFlag { READ_ONLY = 1, IS_FREED = 2, IS_CONST = 4, TRACK = 8, IS_INPUT = 16, IS_HEAP = 32 };
 typedef struct {
   u64 base, size;
   u8 *host;
@@ -209,6 +209,8 @@ typedef struct Launch {
   u32 *heap_sites;           /* where each block of the heap was allocated */
   u32 no_memory_site;        /* the first allocation that the heap had no room for, plus one */
   u32 heap_block_bytes;      /* what the smallest allocation takes of the heap */
+  u32 *functions;            /* of each function of the module its first block here, or ALL */
+  u64 nfunctions;
 } Launch;
 
 /* Of a barrier's site, beside its kind: what it does not order, and that no thread may miss it. */
