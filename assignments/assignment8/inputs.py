@@ -6,12 +6,16 @@ import numpy as np
 def inputs(sizes, rng, case):
     """x, float32 of shape (ROWS, COLS), normal with a spread of 3 around a level for each row.
 
-    `large`: around 500, where exp overflows. `negative`: around -500, where every exp is 0.
-    `masked`: a third of each row is minus infinity, but never the whole row. `constant`: all alike.
+    `large`: around 500, where exp overflows. `negative`: around -500, where every exp is 0. `peak`:
+    one element of each row is 150 above the others, so that exp overflows unless it is the maximum
+    that is subtracted. `masked`: a third of each row is minus infinity, but never the whole row.
+    `constant`: all alike.
     """
     rows, cols = sizes["ROWS"], sizes["COLS"]
     level = {"large": 500.0, "negative": -500.0}.get(case.values, 0.0)
     x = rng.normal(level, 3, (rows, cols)) + rng.uniform(-5, 5, (rows, 1))
+    if case.values == "peak":
+        x[np.arange(rows), rng.integers(0, cols, rows)] += 150
     if case.values == "masked":
         keep = rng.integers(0, cols, rows)
         mask = rng.random((rows, cols)) < 1 / 3

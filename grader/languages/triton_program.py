@@ -29,6 +29,7 @@ SCHEMA = "grade/script/v1"
 LIMITS = sandbox.Limits(
     wall_seconds=1800.0, cpu_seconds=1800.0, memory_bytes=16 << 30, printed_bytes=4 << 20
 )
+LARGEST_MODULE = 1 << 20
 MOST_VIEWS = 20
 MOST_KERNELS = 1000
 """Kinds of launches (kernel, grid, block) that a script may have."""
@@ -124,11 +125,11 @@ def run(
         ended = reply.error or reply.exit.detail or reply.exit.cause
         found = found.model_copy(update={"error": f"the script ended without an answer: {ended}"})
     else:
-        found = _told(found, reply.header, text)
+        found = _told(found, reply.header, text, folder)
     return found.model_copy(update={"seconds": round(time.perf_counter() - started, 3)})
 
 
-def _told(found: ScriptRun, header: dict[str, Any], text: str) -> ScriptRun:
+def _told(found: ScriptRun, header: dict[str, Any], text: str, folder: Path) -> ScriptRun:
     try:
         reply = _Reply.model_validate(header)
         if len(reply.kernels) != len(reply.ptx):
@@ -136,7 +137,7 @@ def _told(found: ScriptRun, header: dict[str, Any], text: str) -> ScriptRun:
     except ValueError as error:
         raise InternalError(f"the script's child sent a malformed reply: {error}") from None
     kernels = [
-        _worded(kernel.model_copy(update={"ptx": ptx}), text, found.file)
+        _worded(kernel.model_copy(update={"ptx": ptx}), text, found.file, folder)
         for kernel, ptx in zip(reply.kernels, reply.ptx, strict=True)
     ]
     return found.model_copy(
@@ -148,24 +149,33 @@ def _told(found: ScriptRun, header: dict[str, Any], text: str) -> ScriptRun:
     )
 
 
-def _worded(kernel: KernelRun, text: str, file: str) -> KernelRun:
-    """The kernel's findings in Triton's words, where its source is the script's own."""
+def _worded(kernel: KernelRun, text: str, file: str, folder: Path) -> KernelRun:
+    """The kernel's findings in Triton's words, where its source lies in the script's folder."""
+    sources = {**_modules(kernel, folder), file: text}
     merged = judge.merge([kernel.faults], file)
     names = tuple(parameter.name for parameter in kernel.parameters)
     variant = Variant(
         name="script", optimised=True, ptx=kernel.ptx, entries={}, constants=kernel.constants
     )
-    launch = Launch(
-        source=text,
-        contract=Contract(kernel=kernel.kernel, parameters=kernel.parameters),
-        variant=variant,
-        grid=kernel.grid,
-        arguments=names,
-    )
-    faults = tuple(
-        advise(fault, launch) if fault.file == file else fault for fault in settle(merged, text)
-    )
-    return kernel.model_copy(update={"faults": faults})
+    contract = Contract(kernel=kernel.kernel, parameters=kernel.parameters)
+    faults: list[Fault] = []
+    for fault in merged:
+        source = sources.get(fault.file or "", "")
+        launch = Launch(source, contract, variant, kernel.grid, names)
+        faults += [advise(settled, launch) for settled in settle([fault], source)]
+    return kernel.model_copy(update={"faults": tuple(faults)})
+
+
+def _modules(kernel: KernelRun, folder: Path) -> dict[str, str]:
+    """The texts of the modules in the script's folder that findings are in, by their names."""
+    found: dict[str, str] = {}
+    for path in {Path(fault.file) for fault in kernel.faults if fault.file}:
+        try:
+            if path.resolve().is_relative_to(folder) and path.stat().st_size <= LARGEST_MODULE:
+                found[path.name] = path.read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            continue  # its findings stay as the virtual GPU words them
+    return found
 
 
 # ---- in the child --------------------------------------------------------------------------------

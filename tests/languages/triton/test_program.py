@@ -89,6 +89,29 @@ def test_what_torch_compile_writes_imports_and_guards_a_device(tmp_path):
 
 
 @needs_torch
+def test_a_kernel_in_a_module_beside_the_script(tmp_path):
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "more.py").write_text(
+        "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
+        "def bump(x_ptr, o_ptr, n, BLOCK: tl.constexpr):\n    offs = tl.arange(0, BLOCK)\n"
+        "    x = tl.load(x_ptr + offs, mask=offs < n)\n"
+        "    tl.store(x_ptr + offs, x + 1, mask=offs < n)\n    tl.store(o_ptr + offs, x)\n"
+    )
+    path = tmp_path / "main.py"
+    path.write_text(
+        "import torch\nfrom kernels.more import bump\n"
+        "bump[(1,)](torch.ones(5), torch.ones(5), 5, BLOCK=8)\n"
+    )
+    (kernel,) = triton_program.run(path).kernels
+    (fault,) = kernel.faults  # and no race with the spare threads' copies of the block
+    assert (fault.file, fault.line, fault.advice) == ("more.py", 10, "Add `mask=offs < n`.")
+    assert (
+        fault.message
+        == "store of `o_ptr` past its end: 3 elements (program 0, offsets 5 to 7; it has 5)"
+    )
+
+
+@needs_torch
 def test_a_script_that_raises_says_where(script):
     script.write_text(SCRIPT.replace("x_ptr + offsets)", "x_ptr + offsets, offsets < n, 0.0)"))
     found = triton_program.run(script, ["raise"])
