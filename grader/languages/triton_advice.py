@@ -28,6 +28,7 @@ class Launch:
 
     `source` is the student's text, `grid` the number of programs per axis, `arguments` what was
     passed for each of the contract's parameters: the names of the assignment's buffers and scalars.
+    `optional` are those of them that a kernel need not use.
     """
 
     source: str
@@ -35,6 +36,7 @@ class Launch:
     variant: Variant
     grid: tuple[int, ...]
     arguments: tuple[str, ...]
+    optional: tuple[str, ...] = ()
 
 
 def advise(fault: Fault, launch: Launch) -> Fault:
@@ -54,7 +56,7 @@ def advise_mismatch(mismatch: Mismatch, launch: Launch) -> Mismatch:
     advice = (
         _one_program(kernel, launch.variant, launch.grid)
         or _tf32(kernel, launch.contract, mismatch)
-        or _unused(kernel)
+        or _unused(kernel, launch)
     )
     return mismatch.model_copy(update={"advice": advice}) if advice else mismatch
 
@@ -76,6 +78,7 @@ def _launches(
     case, data = of
     ready, _ = geometry(task, artefact, build, case, data)
     contracts = {contract.kernel: contract for contract in task.contracts}
+    optional = tuple(b.name for b in task.assignment.buffers if b.role == "scratch")
     compiled = {kernel: v for v in artefact.variants for kernel in v.entries if v.name == build}
     return [
         Launch(
@@ -84,6 +87,7 @@ def _launches(
             variant=compiled[launch.kernel],
             grid=launch.grid,
             arguments=tuple(argument.name for argument in launch.arguments),
+            optional=optional,
         )
         for launch in ready
     ]
@@ -93,7 +97,10 @@ def _worded(case: CaseResult, launches: list[Launch]) -> CaseResult:
     if not launches:
         return case
     faults = tuple(advise(fault, _launch_of(fault, launches)) for fault in case.faults)
-    mismatch = case.mismatch and advise_mismatch(case.mismatch, launches[-1])
+    mismatch = case.mismatch
+    if mismatch is not None:
+        writers = [launch for launch in launches if mismatch.output in launch.arguments]
+        mismatch = advise_mismatch(mismatch, (writers or launches)[-1])
     return case.model_copy(update={"faults": faults, "mismatch": mismatch})
 
 
@@ -400,8 +407,13 @@ def _tf32(kernel: Kernel, contract: Contract, mismatch: Mismatch) -> str | None:
     )
 
 
-def _unused(kernel: Kernel) -> str | None:
-    unused = [name for name in kernel.arguments if name in kernel.unused]
+def _unused(kernel: Kernel, launch: Launch) -> str | None:
+    given = dict(zip(kernel.arguments, launch.arguments, strict=False))
+    unused = [
+        name
+        for name in kernel.arguments
+        if name in kernel.unused and given.get(name) not in launch.optional
+    ]
     if not unused:
         return None
     strides = [name for name in unused if "stride" in name]

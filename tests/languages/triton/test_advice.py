@@ -238,6 +238,8 @@ def test_tf32_and_unused_strides(matmul):
     assert 'input_precision="ieee"' in advise_mismatch_(near, DOT, matmul, variant(), (1,)).advice
     far = near.model_copy(update={"actual": 3.0})
     assert "`stride` is never used" in advise_mismatch_(far, DOT, matmul, variant(), (1,)).advice
+    spare = Launch(DOT, matmul, variant(), (1,), ("A", "B", "C", "lda"), optional=("lda",))
+    assert advise_mismatch(far, spare).advice is None
     exact = DOT.replace("tl.load(b + at))", 'tl.load(b + at), input_precision="ieee")')
     assert "stride" in advise_mismatch_(near, exact, matmul, variant(), (1,)).advice
 
