@@ -30,7 +30,7 @@ def folders(start: Path | None = None) -> tuple[Path, ...]:
     `$GRADE_ASSIGNMENTS` (several, separated as in PATH); `assignments` in `start` or a folder
     above it; the grader's own.
     """
-    return tuple(dict.fromkeys((*of_the_course(start), *_own())))
+    return tuple(dict.fromkeys((*of_the_course(start), *of_the_grader())))
 
 
 def of_the_course(start: Path | None = None) -> tuple[Path, ...]:
@@ -41,7 +41,7 @@ def of_the_course(start: Path | None = None) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(folder for folder in found if folder.is_dir()))
 
 
-def _own() -> tuple[Path, ...]:
+def of_the_grader() -> tuple[Path, ...]:
     """The grader's own assignments: beside the package in a checkout, inside it where installed."""
     package = Path(__file__).resolve().parent
     own = (package.parent / "assignments", package / "course" / "assignments")

@@ -2,7 +2,8 @@
 
 It is what the course around has in `student_template/`, over what the grader has there: a README,
 workflows, editor and container set-up, `grade.toml`, and for each assignment a folder with its
-statement and the starters.
+statement and the starters. A grader that is installed elsewhere knows its own assignments only, so
+of the course's the contract, the inputs and the oracle go along; references and submissions do not.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from grader.result import Record
 from grader.submission import SUFFIXES
 
 TEMPLATE = "student_template"
+GRADED_BY = ("assignment.toml", "inputs.py")
+"""What grading an assignment takes; speed is not measured without the reference."""
 
 
 class LaidOut(Record):
@@ -59,6 +62,7 @@ def lay_out(
     kept = {language for language in LANGUAGES if not languages or language in languages}
     names = {path.parent.name for c in assignments.folders(start) for path in _tomls(c)}
     chosen = _chosen(wanted, names, set(known), kept)
+    chosen |= _course_files(start, {path.parts[0] for path in chosen} & names)
     target = folder.resolve()
     if there := [path for path in chosen if (target / path).exists()]:
         raise UsageError(
@@ -77,6 +81,18 @@ def lay_out(
         assignments=tuple(sorted({p.parts[0] for p in chosen} & names, key=_natural)),
         files=tuple(sorted(chosen)),
     )
+
+
+def _course_files(start: Path | None, names: set[str]) -> dict[Path, Path]:
+    """What those of the assignments are graded by that are not the grader's own."""
+    own = assignments.of_the_grader()
+    found = assignments.available(start)
+    return {
+        Path("assignments", name, file): found[name] / file
+        for name in sorted(names)
+        if name in found and found[name].parent not in own
+        for file in GRADED_BY
+    }
 
 
 def _tomls(course: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from grader import cli, new, student_repository
+from grader import assignment, cli, new, student_repository
 from grader.errors import UsageError
 from grader.report import terminal
 from tests.conftest import ROOT
@@ -53,6 +53,10 @@ def test_one_assignment_of_the_course_in_one_language() -> None:
     assert {"README.md", "kernel.metal"} <= inside and "kernel.cu" not in inside
     assert Path("out/README.md").read_text() == "our course\n"
     assert Path("out/grade.toml").is_file() and not Path("out/assignment1").exists()
+    course = {p.name for p in Path("out/assignments").rglob("*") if p.is_file()}
+    assert course == {"assignment.toml", "inputs.py"}  # no reference, no known submission
+    inside_of_it = Path("out").resolve()
+    assert assignment.load("clip", start=inside_of_it).folder.is_relative_to(inside_of_it)
     made = student_repository.lay_out(Path("triton"), languages=["triton"])
     assert "clip" not in made.assignments and "assignment9" not in made.assignments
     assert not list(Path("triton").rglob("*.cu")) and Path("triton/assignment1/kernel.py").is_file()
