@@ -7,7 +7,7 @@ import re
 from grader.languages import cuda_contract as contract_check
 from grader.languages.cuda_attempt import Attempt
 from grader.languages.cuda_compilation import Source
-from grader.languages.signature import functions
+from grader.languages.signature import device_launch, functions
 from grader.result import Diagnostic
 
 _HOST_NAMES = (
@@ -30,16 +30,25 @@ def refuse_unsupported(attempt: Attempt) -> None:
     source = attempt.source
     for message in attempt.errors:
         if message.diagnostic.message.startswith(_DEVICE_LAUNCH):
-            place = f"{message.diagnostic.file}:{message.diagnostic.line}"
-            raise UnsupportedError(
-                f"{place}: this kernel launches another (dynamic parallelism), "
-                "which the virtual GPU does not run"
-            )
+            raise _launches(message.diagnostic.file, message.diagnostic.line)
+        # Kernels that launch others also make streams and wait: calls that only they may make.
+        call = next((m for p in _HOST_NAMES if (m := p.search(message.diagnostic.message))), None)
+        if call is not None and call[call.re.groups].startswith("cuda"):
+            line = device_launch(source.original)
+            if line is not None:
+                raise _launches(source.file_name, line)
     for name, (file, line) in source.missing.items():
         if name.startswith(attempt.compiler.UNAVAILABLE):
             raise UnsupportedError(
                 f"{file}:{line}: {name} belongs to a library that does not come with the compiler"
             )
+
+
+def _launches(file: str | None, line: int | None) -> UnsupportedError:
+    return UnsupportedError(
+        f"{file}:{line}: this kernel launches another (dynamic parallelism), "
+        "which the virtual GPU does not run"
+    )
 
 
 def explain(attempt: Attempt) -> list[Diagnostic]:

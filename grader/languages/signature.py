@@ -69,6 +69,16 @@ def kernels(text: str) -> tuple[FunctionText, ...]:
     return tuple(found.values())
 
 
+def device_launch(text: str) -> int | None:
+    """The line of the first launch inside a function for the device: dynamic parallelism."""
+    for node in _definitions(parse(text).root_node):
+        if {"__global__", "__device__"} & {child.type for child in node.children}:
+            for inner in _descendants(node):
+                if inner.type == "kernel_call_syntax":
+                    return inner.start_point[0] + 1
+    return None
+
+
 def canonical_type(spelling: str) -> str:
     """One spelling per type: `float const *` and `const float *__restrict__ a` are `const float*`.
 

@@ -175,6 +175,15 @@ def test_where_the_cache_cannot_be_written_a_plain_kernel_compiles(
             "which the virtual GPU does not run",
         ),
         (
+            KERNEL.replace(
+                "if (i < N)",
+                "cudaStream_t s;\n  cudaStreamCreateWithFlags(&s, 1);\n"
+                "  vec_add<<<1, 1, 0, s>>>(A, B, C, N);\n  if (i < N)",
+            ),
+            "vec_add.cu:5: this kernel launches another (dynamic parallelism), "
+            "which the virtual GPU does not run",
+        ),
+        (
             f"#include <curand_kernel.h>\n{KERNEL.replace('int i', 'curandState s; int i')}",
             "vec_add.cu:1: curand_kernel.h belongs to a library that does not come with the "
             "compiler",
