@@ -13,7 +13,7 @@ from typing import Any
 from grader.programs import errors as E
 from grader.programs.calls import Answer, Request, signed
 from grader.programs.copies import Copies
-from grader.programs.device_memory import DeviceMemory, Site
+from grader.programs.device_memory import DEVICE_BYTES, DeviceMemory, Site
 from grader.programs.findings import Findings
 from grader.programs.kernel_calls import KernelCalls
 from grader.programs.launches import Launcher, Program
@@ -122,7 +122,19 @@ class Device:
         self.order.touched(self.memory.at(address), site, atomically=atomically)
 
     def end(self, code: int | None) -> None:
-        """The program is over: what it left behind."""
+        """The program is over: what it left behind.
+
+        One that gave up because memory ran out which a card has was not its own fault.
+        """
+        if self.memory.short is not None:
+            size, site = self.memory.short
+            self._reason = self._reason or (
+                f"{site.file}:{site.line} allocates {size / 2**20:,.0f} MiB: expected at most "
+                f"{DEVICE_BYTES >> 20:,} MiB in all, the memory of the virtual GPU, so CUDA "
+                "answered cudaErrorMemoryAllocation. Run the program with a smaller size."
+            )
+            if code != 0 and not self.stopped:
+                self.stopped = "unsupported"
         clean = code == 0 and not self.sticky
         self.findings.at_end(self.memory, clean=clean)
 

@@ -15,6 +15,9 @@ from grader.vgpu.memory import IS_FREED, IS_INPUT, READ_ONLY, TRACK, Storage, al
 from grader.vgpu.module import Kernel
 
 DEVICE_BYTES = 1 << 30
+CARD_BYTES = 40 << 30
+"""What a program may allocate here, and on the A100 whose figures the virtual GPU has."""
+
 SHARED_SLOTS = (*range(1400, 1790), *range(1300, 511, -1))
 """Slots whose addresses a host process can map, for memory that host and device share: above those
 of a position-independent program, below its libraries. A module's variables grow from below; with
@@ -78,6 +81,9 @@ class DeviceMemory:
         self.used = 0
         self.version = 0
         self.given: dict[str, Allocation] = {}
+        self.short: tuple[int, Site] | None = None
+        """The first allocation that a card would have had room for: its bytes, and where."""
+
         self._next_shared = iter(SHARED_SLOTS)
 
     def give(self, name: str, array: np.ndarray | None, size: int, item: int, role: str) -> None:
@@ -98,7 +104,9 @@ class DeviceMemory:
 
     def allocate(self, size: int, kind: Kind, site: Site) -> Allocation | None:
         """A new allocation; None where there is no room."""
-        if size < 0 or self.used + size > DEVICE_BYTES:
+        if self.used + size > DEVICE_BYTES:
+            if self.used + size <= CARD_BYTES and self.short is None:
+                self.short = size, site
             return None
         name = self._name(site) or f"allocation {len(self.by_slot) + 1}"
         item = self._item_bytes(name, site)

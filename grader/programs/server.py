@@ -65,6 +65,7 @@ def run_job(request: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, 
     session = _Session(device, table, set(lines))
     outcome = session.run(executable, [request["name"], *request["arguments"]], stdin)
     device.end(outcome["code"])
+    outcome["ended"] = device.stopped or outcome["ended"]
     written = _written(request["outputs"])
     fresh, objects = made()
     arrays = _arrays(device, request["given"])

@@ -10,7 +10,7 @@ import pytest
 
 from grader.languages import metal_clang
 from grader.programs import build, host_build, host_messages, unserved
-from grader.programs.host_source import host_half
+from grader.programs.host_source import host_halves
 from tests.programs.running import needs_host, outcome
 from tests.programs.sources import HEAD
 
@@ -117,6 +117,38 @@ def test_a_call_the_program_may_never_reach_ends_the_run_when_it_does(
     assert found.answer.stopped_reason == (f"{reason} {unserved.SAYS}" if reason else "")
 
 
+LARGE = (
+    HEAD
+    + """
+int main(int count, char**) {
+  float* d;
+  cudaError_t e = cudaMalloc(&d, count > 1 ? 1ull << 45 : 3ull << 30);
+  if (e) printf("%s\\n", cudaGetErrorName(e));
+  if (cudaMalloc(&d, 1 << 20)) return 2;
+  cudaFree(d);
+  return count > 2 ? 0 : e != cudaSuccess;
+}
+"""
+)
+
+
+@needs_host
+def test_memory_that_a_card_has_and_the_virtual_gpu_has_not() -> None:
+    line = LARGE[: LARGE.index("cudaError_t e")].count("\n") + 1
+    said = f"program.cu:{line} allocates 3,072 MiB: expected at most 1,024 MiB"
+    gave_up = outcome(LARGE)
+    assert gave_up.stdout == "cudaErrorMemoryAllocation\n"
+    assert gave_up.answer.ended == "unsupported"
+    assert gave_up.answer.stopped_reason.startswith(said)
+    no_card_has_it = outcome(LARGE, arguments=["x"]).answer
+    assert (no_card_has_it.ended, no_card_has_it.code) == ("exited", 1)
+    assert no_card_has_it.stopped_reason == ""
+    text = LARGE.replace("count > 2", "count == 1")
+    went_on = outcome(text).answer
+    assert (went_on.ended, went_on.code, went_on.faults) == ("exited", 0, ())
+    assert went_on.stopped_reason.startswith(said)
+
+
 def test_what_is_not_served_explains_the_errors_behind_it() -> None:
     log = (
         "In file included from program.cu:3:\n"
@@ -165,7 +197,7 @@ def test_headers_of_libcu_and_cub_are_fine_on_the_host(tmp_path: Path) -> None:
     stand_ins = unserved.stand_ins([LIBCU], {})
     assert stand_ins == {"cub/cub.cuh": "#include <cub_host.h>\n"}
     (tmp_path / "unserved/cub/cub.cuh").write_text(stand_ins["cub/cub.cuh"])
-    (tmp_path / "program.cu").write_text(host_half(LIBCU))
+    (tmp_path / "program.cu").write_text(host_halves({"program.cu": LIBCU})["program.cu"])
     (tmp_path / "device-code").write_text("elsewhere")
     done = subprocess.run(
         [str(metal_clang.compiler()), "clang", *options, "-fsyntax-only", "program.cu"],
