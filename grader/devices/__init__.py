@@ -15,6 +15,8 @@ after a probe really ran, and jobs that run cases in a child process::
     hardware_jobs.py   the jobs that are called there                   (child)
     cuda_card.py       a card through CuPy; cuda_errors.py, cuda_ptx.py (child)
     metal_card.py      a card through PyObjC; metal_errors.py           (child)
+    sanitizer.py       compute-sanitizer; sanitizer_log.py reads it     (parent)
+    sanitized.py       the program it watches                           (its own)
     metal_works.py     works with Metal's source in place of PTX        (parent)
 
 docs/devices.md says how to use a real device, and what of it has run on hardware.

@@ -112,9 +112,17 @@ class CudaCard:
         if self.arena is not None and size <= self.size:
             return
         self.arena = None
+        self.arena = self.allocate(size)
+        self.base, self.size = int(self.arena.ptr), size
+
+    def allocate(self, size: int) -> Any:
+        """`size` bytes of their own, as long as the object lives."""
         with explained():
-            self.arena = cupy.cuda.Memory(size)
-            self.base, self.size = int(self.arena.ptr), size
+            return cupy.cuda.Memory(size)
+
+    def address(self, offset: int) -> int:
+        """Where `offset` bytes into the arena are."""
+        return self.base + offset
 
     def put(self, offset: int, data: npt.NDArray[np.uint8]) -> None:
         """Copy from the host; returns when the bytes are there.
@@ -123,10 +131,14 @@ class CudaCard:
         arrived, and a stream that does not block would not wait for it (CUDA Runtime API, "API
         synchronization behavior").
         """
+        self.send(self.base + offset, data)
+
+    def send(self, address: int, data: npt.NDArray[np.uint8]) -> None:
+        """`put`, to an address."""
         data = np.ascontiguousarray(data)
         with explained():
             runtime.memcpyAsync(
-                self.base + offset,
+                address,
                 data.ctypes.data,
                 data.nbytes,
                 runtime.memcpyHostToDevice,
@@ -211,7 +223,7 @@ class CudaCard:
             if loaded.cooperative:
                 self._fits(function, queued)
         arguments = [
-            np.uint64(self.base + argument.offset) if isinstance(argument, At) else argument
+            np.uint64(self.address(argument.offset)) if isinstance(argument, At) else argument
             for argument in queued.arguments
         ]
 

@@ -66,10 +66,10 @@ def _run(
     faults: list[dict[str, Any]] = []
     try:
         for poison in POISONS if work["values"] else POISONS[:1]:
-            before = image(found, _contents(work, blobs), poison)
+            before = image(found, contents(work, blobs), poison)
             card.reserve(found.size)
             card.put(0, before)
-            queue = card.prepare(_launches(card, work, blobs, found, 0))
+            queue = card.prepare(launches(card, work, blobs, found, 0))
             queue()
             card.synchronise()
             after.append(card.get(0, found.size))
@@ -108,11 +108,11 @@ def _stopped(error: CardError) -> dict[str, Any]:
     return {"kind": error.fault, "severity": "error", "message": error.message}
 
 
-def _contents(work: dict[str, Any], blobs: list[bytes]) -> dict[str, bytes | None]:
+def contents(work: dict[str, Any], blobs: list[bytes]) -> dict[str, bytes | None]:
     return {b["name"]: None if b["blob"] is None else blobs[b["blob"]] for b in work["buffers"]}
 
 
-def _launches(
+def launches(
     card: Card,
     work: Mapping[str, Any],
     blobs: list[bytes],
@@ -188,7 +188,7 @@ class _Bench:
         # A constant of the source may size a scratch buffer: the sides' layouts can differ.
         self.stride = max(found.size for found in self.layouts.values())
         self.images = {
-            side: [image(self.layouts[side], _contents(work, blobs), POISONS[0]) for work in works]
+            side: [image(self.layouts[side], contents(work, blobs), POISONS[0]) for work in works]
             for side, works in self.works.items()
         }
         self.draw = SystemRandom()
@@ -240,7 +240,7 @@ class _Bench:
             place = base + slot * self.stride
             self.card.copy((first + number) * self.stride, place, self.layouts[side].size)
             self.laid.append((number, place))
-            queued += _launches(
+            queued += launches(
                 self.card,
                 self.works[side][number],
                 self.blobs,

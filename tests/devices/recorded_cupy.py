@@ -356,6 +356,7 @@ class Runtime(ModuleType):
     @strict("runtime.memcpyAsync")
     def memcpyAsync(dst: int, src: int, size: int, kind: int, stream: int) -> None:
         GPU.check()
+        GPU.asked.append(("memcpyAsync", (dst, src, size, kind)))
         queue = GPU.streams[stream]
         if kind == CONSTANTS["runtime.memcpyHostToDevice"]:
             data = np.frombuffer(ctypes.string_at(src, size), np.uint8)  # pageable: staged now

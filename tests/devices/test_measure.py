@@ -12,7 +12,7 @@ import pytest
 from grader import assignment as assignments
 from grader import cases, cli, devices, grade, measure, verify
 from grader.assignment_schema import Assignment
-from grader.devices import hardware, hardware_child, sanitizer, timing
+from grader.devices import hardware, hardware_child, sanitizer, sanitizer_log, timing
 from grader.devices.card import CardError, Queued
 from grader.errors import InternalError
 from grader.result import CaseResult, Result, Verdict
@@ -193,7 +193,7 @@ def test_findings_of_compute_sanitizer_count_where_it_was_asked_for(
 ) -> None:
     def check(works: Sequence[Any], asked: Sequence[str], *, file: str) -> Any:
         log = RACECHECK if "racecheck" in asked else ""
-        return {work.case: sanitizer.parse(log, "racecheck", file) for work in works}
+        return {work.case: list(sanitizer_log.parse(log, "racecheck", file)) for work in works}
 
     monkeypatch.setattr(sanitizer, "check", check)
     (tmp_path / "kernel.cu").write_text(KERNEL)
