@@ -109,7 +109,7 @@ def secret() -> bytes:
     Empty where neither is set. Raises UsageError when the file cannot be read.
     """
     if SECRET in os.environ:
-        return os.environ[SECRET].encode()
+        return os.environ[SECRET].strip().encode()
     path = os.environ.get(SECRET_FILE)
     if not path:
         return b""

@@ -24,6 +24,8 @@ KERNELS = (".cu", ".metal", ".py")
 METADATA = "submission_metadata.yml"
 _CANVAS_FILE = re.compile(r"^(?P<who>[^_]+)_(?:LATE_)?(?P<id>\d+)_\d+_(?P<file>.+)$")
 _MOODLE_FOLDER = re.compile(r"^(?P<who>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?$")
+_HANDED_IN = re.compile(r"^(?P<who>.+)_\d{8}T\d{6}Z_[0-9a-f]{12}$", re.ASCII)
+"""What `grade submit` puts into a drop folder: who, the assignment, when, and of which contents."""
 _LARGEST_METADATA = 64 << 20
 _MOST_FILES, _MOST_BYTES = 2000, 64 << 20
 
@@ -90,7 +92,7 @@ def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
     skipped: list[Skipped] = []
     slug = folder.name.removesuffix("-submissions") if folder.name.endswith("-submissions") else ""
     layouts: set[str] = set()
-    by_owner: dict[str, list[Path]] = {}
+    by_owner: dict[tuple[str, ...], list[Path]] = {}
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.name == "__MACOSX":
             continue
@@ -101,23 +103,27 @@ def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
             shown = os.fsencode(path.name).decode(errors="replace")
             skipped.append(Skipped(name=shown, reason="its name is not UTF-8"))
             continue
-        kind, word = _owner(path, slug, roster)
+        kind, *who = _owner(path, assignment, slug, roster)
         if not kind:
-            skipped.append(Skipped(name=path.name, reason=word))
+            skipped.append(Skipped(name=path.name, reason=who[0]))
             continue
-        student = _student(word, roster)
-        if student is None:
-            skipped.append(Skipped(name=path.name, reason=f"{word} is not on the roster"))
-            continue
-        layouts.add(kind)
-        by_owner.setdefault(student, []).append(path)
-    for student, paths in by_owner.items():
+        known = {word: _student(word, roster) for word in who}
+        skipped += [
+            Skipped(name=path.name, reason=f"{word} is not on the roster")
+            for word, student in known.items()
+            if student is None
+        ]
+        students = tuple(dict.fromkeys(student for student in known.values() if student))
+        if students:
+            layouts.add(kind)
+            by_owner.setdefault(students, []).append(path)
+    for students, paths in by_owner.items():
         path = paths[0]
         if len(paths) > 1:
             # Two files of one person are a choice that is not ours: the newest one counts.
             path = max(paths, key=lambda p: p.stat().st_mtime)
             skipped += [
-                Skipped(name=p.name, reason=f"{path.name} of {student} is newer")
+                Skipped(name=p.name, reason=f"{path.name} of {' and '.join(students)} is newer")
                 for p in paths
                 if p != path
             ]
@@ -128,7 +134,7 @@ def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
         found.append(
             Found(
                 path=place,
-                students=(student,),
+                students=students,
                 submitted=commits.time(place, path) or _time(place),
                 sha256=digest(place),
             )
@@ -138,8 +144,8 @@ def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
     )
 
 
-def _owner(path: Path, slug: str, roster: Roster | None) -> tuple[str, str]:
-    """What kind of entry this is and the word for its student; no kind, and why, for others."""
+def _owner(path: Path, assignment: str, slug: str, roster: Roster | None) -> tuple[str, ...]:
+    """What kind of entry this is and the words for its students; no kind, and why, for others."""
     stem = path.name
     for suffix in (*ARCHIVES, *KERNELS):
         if path.is_file() and path.name.lower().endswith(suffix):
@@ -151,6 +157,11 @@ def _owner(path: Path, slug: str, roster: Roster | None) -> tuple[str, str]:
     kind = "a folder per student" if path.is_dir() else "an archive per student"
     if path.is_file() and path.name.lower().endswith(KERNELS):
         kind = "a file per student"
+    if dropped := _HANDED_IN.match(stem):
+        if not dropped["who"].endswith(f"_{assignment}"):
+            return "", "it was handed in for another assignment"
+        group = dropped["who"].removesuffix(f"_{assignment}")
+        return "a drop folder of `grade submit`", *filter(None, group.split("+"))
     if canvas := _CANVAS_FILE.match(stem):
         known = roster.find(canvas["id"]) if roster else None
         return "Canvas's download", known.id if known else canvas["who"]

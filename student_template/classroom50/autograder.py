@@ -1,7 +1,7 @@
 """Classroom 50's `autograder.py`: put it into the assignment's bundle.
 
 A file `grader.txt` beside it says what pip installs, such as
-git+https://github.com/ORG/grader@v0.1.0
+grader[triton] @ git+https://github.com/ORG/grader@v0.1.0
 
 It runs in the student's checkout and leaves `result.json` and `release-body.md` there. Exit 0 means
 graded, whatever the points; anything else is an infrastructure error and leaves the release alone.
