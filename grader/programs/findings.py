@@ -172,7 +172,8 @@ class Findings:
         """A result that is copied out although some of it was never written.
 
         An error where each thread of the largest launch wrote its share and the rest is missing:
-        that launch leaves a tail. Otherwise it may be meant (a list that is not full): a warning.
+        that launch leaves a tail. Otherwise it may be meant (a list that is not full, a buffer of
+        which half is for another step): a warning.
         """
         item = what.storage.itemsize
         marks = known.reshape(-1) != 0
@@ -182,6 +183,7 @@ class Findings:
         threads, elements = what.most_threads, what.size // item
         launch = what.written_by
         tail = 0 < threads < elements and first % threads == 0 and not marks[start:].any()
+        tail = tail and (elements % threads != 0 or 2 * missing < elements)
         if tail and launch is not None:
             self.add(
                 "bad_launch", launch,
