@@ -17,7 +17,7 @@ from grader.languages import cuda_contract as contract_check
 from grader.languages import metal_clang
 from grader.languages.cuda_compilation import Compilation, Message, Source
 from grader.languages.cuda_host_code import CONSTEXPR_OPTION
-from grader.languages.cuda_includes import PRELUDE, host_headers
+from grader.languages.cuda_includes import NVCC_OPTION, PRELUDE, host_headers
 from grader.languages.metal_clang import PROCESSOR, PTX_VERSION
 from grader.languages.metal_code import to_ptx
 from grader.result import Diagnostic
@@ -40,7 +40,7 @@ _QUIET = (
     "-Xclang", "-target-feature", "-Xclang", f"+{PTX_VERSION}", "-nostdinc", "-nostdinc++",
     "-fno-exceptions", "-ferror-limit=0", "-fno-color-diagnostics", "-fdebug-compilation-dir=.",
     "-Wno-unknown-cuda-version", "-Wno-unused-value", "-Wno-pass-failed",
-    "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", CONSTEXPR_OPTION,
+    "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", CONSTEXPR_OPTION, NVCC_OPTION,
 )  # fmt: skip
 _SYSTEM = "../system"
 _ENTRY_PREFIX = "grade_entry_"

@@ -28,6 +28,9 @@ from grader.languages import cuda_contract as contract_check
 from grader.languages.cuda_attempt import Attempt
 from grader.languages.cuda_compilation import Compiler, Source
 from grader.languages.cuda_includes import (
+    PRELUDE,
+    as_written_for_nvcc,
+    prelude,
     resolve,
     without_comments,
     without_line_directives,
@@ -61,7 +64,10 @@ def compile_submission(
     """
     started = time.perf_counter()
     written = {**submission_headers, file_name: text}
-    files = {name: without_line_directives(content) for name, content in written.items()}
+    files = {
+        name: as_written_for_nvcc(without_line_directives(content))
+        for name, content in written.items()
+    }
     found = resolve(files, Path(toolkit) if toolkit else None, _without_stand_in(compiler))
     refused = list(found.forbidden)
     if "\0" in text:
@@ -77,7 +83,7 @@ def compile_submission(
         original=text,
         text=files[file_name],
         file_name=file_name,
-        headers=found.headers,
+        headers={**found.headers, PRELUDE: prelude(mentioned)},
         missing=found.missing,
         submission_files=tuple(submission_headers),
         contracts=tuple(contracts),

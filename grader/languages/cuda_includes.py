@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,9 @@ _FOLDER = Path(__file__).with_name("cuda_host_headers")
 
 PRELUDE = "grade_prelude.h"
 MISSING = "grade: this header is missing"
+NVCC_MACRO = "__grade_"
+NVCC_OPTION = f"-D{NVCC_MACRO}=1"
+_NVCC = re.compile(r"\b__NVCC__\b")
 
 _TOKENS = re.compile(
     r'R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
@@ -46,6 +49,26 @@ def host_headers() -> Mapping[str, str]:
         if path.is_file() and path.name != "EMPTY"
     }
     return {**dict.fromkeys(empty, ""), **files}
+
+
+def prelude(words: Collection[str]) -> str:
+    """The text of PRELUDE for a submission of these words.
+
+    nvcc's own include brings the type traits, pairs and limits too. Their classes have static
+    members, each of which would be in the PTX of every kernel: they come where they are named.
+    """
+    text = host_headers()[PRELUDE]
+    if "std" in words:
+        for header in ("utility", "type_traits", "limits"):
+            if not _declared(header).isdisjoint(words):
+                text += f"#include <{header}>\n"
+    return text
+
+
+@functools.cache
+def _declared(header: str) -> frozenset[str]:
+    names = re.findall(r"\b(?:struct|using|constexpr bool) (\w+)", host_headers()[header])
+    return frozenset(names) - {"type", "operator"}
 
 
 @dataclass(frozen=True)
@@ -108,6 +131,12 @@ def includes(text: str) -> Iterator[tuple[int, str, str]]:
     for lines, word, operand in _directives(text):
         if word in _INCLUDES:
             yield lines.start, word, operand
+
+
+def as_written_for_nvcc(text: str) -> str:
+    """`text` where `__NVCC__` is another word of its length, which NVCC_OPTION defines: the
+    submission asks for nvcc, and the toolkit's headers must not hear that it is not."""
+    return _NVCC.sub(NVCC_MACRO, text)
 
 
 def without_line_directives(text: str) -> str:

@@ -10,7 +10,7 @@ from grader.languages import cuda_contract as contract_check
 from grader.languages import nvrtc
 from grader.languages.cuda_compilation import Compilation, Message, Source
 from grader.languages.cuda_host_code import CONSTEXPR_OPTION, HOST_MESSAGES
-from grader.languages.cuda_includes import PRELUDE
+from grader.languages.cuda_includes import NVCC_OPTION, PRELUDE
 from grader.languages.mangling import function_name
 from grader.languages.nvrtc_log import messages, resources
 from grader.result import Diagnostic
@@ -35,6 +35,7 @@ _SHARED = (
     "-D_CG_LIMIT_INCLUDED_DEPENDENCIES",  # cooperative_groups.h in 70 ms, not 1,450 ms
     "-frandom-seed=grade",  # names of internal symbols would differ between two builds
     CONSTEXPR_OPTION,
+    NVCC_OPTION,
     f"--pre-include={PRELUDE}",
     "-fmax-errors=5000",  # a program's host code alone can make a hundred
 )

@@ -14,6 +14,7 @@ from grader.result import Diagnostic
 
 _ROUNDS = 12
 _ANNOTATED_LAMBDA = "__host__ or __device__ annotation on lambda is not allowed"
+_COMPOUND = re.compile(r"\(((?:\w+::)*[A-Za-z_]\w*(?:<[\w\s,]*>)?)\)(?=\s*\{)")
 _ANNOTATION = re.compile(r"(?<=\])\s*(?:__(?:host|device)__\s*)+(?=[({])")
 
 
@@ -23,7 +24,12 @@ def until_settled(source: Source, compiler: Compiler) -> Attempt:
     When blanking definitions no longer helps, the types and aliases that only host headers would
     explain are blanked too; if even that fails, the messages from before count.
     """
-    remedies = (_without_lambda_annotations, _without_host_code, _without_lost_constants)
+    remedies = (
+        _without_lambda_annotations,
+        _without_compound_literals,
+        _without_host_code,
+        _without_lost_constants,
+    )
     first = attempt(source, compiler)
     tried = _apply(first, remedies)
     if not tried.errors or not tried.source.blanked:
@@ -56,6 +62,31 @@ def _without_lambda_annotations(tried: Attempt) -> Source | None:
     with --extended-lambda, says nothing new: the words become spaces."""
     flagged = [m for m in tried.errors if m.diagnostic.message.startswith(_ANNOTATED_LAMBDA)]
     return _blank(tried.source, flagged, _plain_lambdas)
+
+
+def _without_compound_literals(tried: Attempt) -> Source | None:
+    """`(float2){x, y}`, which nvcc takes over from C, becomes ` float2 {x, y}`: in all files, since
+    a macro may say it."""
+    if not any(m.diagnostic.message == "expected an expression" for m in tried.errors):
+        return None
+    source = tried.source
+    headers = {
+        name: _COMPOUND.sub(_unwrapped, text) if name in source.submission_files else text
+        for name, text in source.headers.items()
+    }
+    text = _COMPOUND.sub(_unwrapped, source.text)
+    if text == source.text and headers == source.headers:
+        return None
+    return replace(source, text=text, headers=headers)
+
+
+def _unwrapped(literal: re.Match[str]) -> str:
+    before = literal.string[max(literal.start() - 80, 0) : literal.start()].rstrip()
+    word = re.search(r"(\w+|\)|\]|>)$", before)
+    if word and word[1] != "return":  # the parentheses are those of a call or a condition
+        macro = re.search(r"#[ \t]*define[ \t]+\w+(\([^()]*\))?$", before)
+        return f" {literal[1]} " if macro else literal[0]
+    return f" {literal[1]} "
 
 
 def _plain_lambdas(text: str, places: Sequence[tuple[int, int]]) -> Blanked:

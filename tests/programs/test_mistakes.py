@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from grader import run_program
+from grader.errors import NotGradableError
 from grader.file_to_run import headers_beside
 from tests.programs.running import needs_host, outcome
 from tests.programs.sources import HEAD, MENDED, PROGRAMS, QUICK, QUICK_MENDED
@@ -271,3 +272,38 @@ int main() {
     )
     assert found.stdout == "3 3 19 77 99\n"
     assert found.answer.faults == ()
+
+
+@needs_host
+def test_a_lambda_for_a_kernel_is_not_gradable_and_named() -> None:
+    text = """
+template <class F> __global__ void apply(float* p, F f) { p[threadIdx.x] = f(p[threadIdx.x]); }
+int main() {
+  float* d;
+  cudaMalloc(&d, 4);
+  apply<<<1, 1>>>(d, [=] __device__(float x) { return x + 1; });
+  cudaFree(d);
+}
+"""
+    with pytest.raises(NotGradableError) as raised:
+        outcome(HEAD + text)
+    assert raised.value.message.startswith("program.cu:9: a lambda is given to the kernel apply")
+
+
+@needs_host
+def test_halves_and_mixed_integers_on_the_host() -> None:
+    found = outcome(
+        "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+        + HEAD
+        + """
+int main() {
+  half2 h = __float22half2_rn(make_float2(1.5f, -2));
+  float2 f = __half22float2(__hmul2(h, h) + h);
+  __nv_bfloat162 b = __float22bfloat162_rn(f);
+  printf("%g %g %g %g\\n", f.x, f.y, __low2float(b), (float)__high2bfloat16(b - b));
+  printf("%d %g %g\\n", (int)__hgt(h.x, h.y), (float)__hfma(h.x, h.y, h.x), (float)__hneg(h.y));
+  printf("%u %u %g\\n", max(3u, -1), min(5, 4u), max(1.0f, 2.0));
+}
+"""
+    )
+    assert found.stdout == "3.75 2 3.75 0\n1 -1.5 2\n4294967295 4 2\n", found

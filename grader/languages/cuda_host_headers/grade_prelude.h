@@ -1,6 +1,5 @@
 // What nvcc brings without any include, through its implicit cuda_runtime.h.
 #include <cmath>
-#include <utility>
 #include <cstddef>
 #include <limits.h>
 #include <stddef.h>

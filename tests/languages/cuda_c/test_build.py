@@ -69,6 +69,13 @@ def test_registers_and_spills_come_from_the_cubin() -> None:
     assert greedy.variants[0].shared_bytes[entry] == 192
 
 
+def test_nothing_that_is_not_used_is_in_the_ptx() -> None:
+    plain = accepted(KERNEL).variants
+    assert all(".global .align" not in variant.ptx for variant in plain)
+    named = accepted(KERNEL.replace("A[i]", "std::numeric_limits<float>::max()")).variants
+    assert all(".global .align" in variant.ptx for variant in named)
+
+
 def test_equal_sources_give_equal_ptx_in_any_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

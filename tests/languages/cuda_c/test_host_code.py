@@ -117,3 +117,32 @@ def test_a_header_of_the_submission_is_found_and_a_missing_one_noted() -> None:
             "absent.h is neither in the submission nor in the CUDA toolkit: taken as empty",
         )
     ]
+
+
+def test_what_nvcc_takes_over_from_c_and_from_its_own_flags() -> None:
+    text = """
+#ifdef __NVCC__
+#define BOTH __host__ __device__
+#endif
+#define ONES (float2){1, 1}
+struct P { int a; };
+BOTH float2 twice(float2 v) { return (float2){2 * v.x, 2 * v.y}; }
+__global__ void vec_add(const float* A, const float* B, float* C, int N) {
+  auto f = [] __device__ (float x) { return x + 1; };
+  auto g = [=] __host__ __device__ (int i) { return i < N; };
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  bool inside = g(i);
+  P p = (P) {i};
+  if (inside) { C[p.a] = f(A[i]) + twice(ONES).x; }
+}
+"""
+    headers = {"more.cuh": "inline __device__ float2 two() { return (float2){2, 2}; }\n"}
+    accepted('#include "more.cuh"\n' + text, headers=headers)
+
+
+def test_a_lambda_at_file_level_is_told_where_it_may_stand() -> None:
+    text = "__device__ auto f = [](float x) { return x; };\n" + KERNEL.replace("A[i]", "f(A[i])")
+    assert [e.split(": ", 1)[1] for e in errors(text)] == [
+        "a lambda at file level is host code: write a __device__ function, or the lambda inside "
+        "the kernel"
+    ]
