@@ -331,7 +331,8 @@ def _say_done(console: Console, summary: Summary, gradebook: Path, *, compare: b
     if summary.left:
         _say(console, f"{summary.left} are left; the same command goes on with them")
     if compare:
-        _say(console, f"{len(summary.changes)} grades would change:")
+        count = len(summary.changes)
+        _say(console, f"{count} grades would change{':' if count else ''}")
         for line in summary.changes:
             _say(console, f"  {line}")
         _say(console, "nothing was published; the same command without --compare does that")

@@ -323,8 +323,8 @@ class Reporter:
             return self._race(f, cell, access, other)
         if kind == "uninitialised":
             if f.address:
-                where = f" and used at line {other.line}" if other and other.line else ""
-                return f"{what}{cell}, which was never written{where}"
+                where = f"; it is used at line {other.line}" if other and other.line else ""
+                return f"{what}{cell}, which nothing wrote before{where}"
             made = self.site(f.site)
             if made is not None and made.instruction.op == "shfl":
                 return f"the shuffle reads lane {f.size}, which takes no part in it"
