@@ -21,14 +21,15 @@ NAME = "cuda"
 TITLE = "NVIDIA GPU"
 LANGUAGES = ("cuda-c", "triton")
 
-NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia[0-9]*", "/dev/dxg")
-"""The control node, unified memory, the cards, and what WSL has in their place."""
+NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia[0-9]*",
+         "/dev/dxg")  # fmt: skip
+"""The control node, unified memory (both since driver 570), the cards, and what WSL has instead."""
 
 CAPABILITIES = "/dev/nvidia-caps/nvidia-cap[0-9]*"
 """A slice of a card (MIG) is used by whoever may read its node; other slices' are closed."""
 
 READ = (
-    "/proc/driver/nvidia", "/proc/devices", "/proc/modules",
+    "/proc/driver/nvidia", "/proc/driver/nvidia-uvm", "/proc/devices", "/proc/modules",
     "/sys/bus/pci/devices", "/sys/devices", "/sys/module/nvidia", "/sys/module/nvidia_uvm",
 )  # fmt: skip
 """What the driver's library looks up."""

@@ -17,6 +17,7 @@ from grader.sandbox.records import GIB, Limits
 PR_SET_PDEATHSIG = 1
 PR_SET_NO_NEW_PRIVS = 38
 SIGKILL = 9
+OWN_PROCESS, OWN_THREADS = "/proc/self", "/proc/self/task"
 
 
 class SandboxUnavailable(Exception):
@@ -30,7 +31,7 @@ class Confinement:
     `read` and `write` are the only paths it may open (the private directory `scratch` is in
     `write`); `layers` are the layers that the parent found here and that must hold; `starting`
     allows other programs, and `limits.processes` other processes. `devices` are nodes of a GPU, to
-    open, map and ask anything.
+    open, map and ask anything; its driver also looks at this very process and names its threads.
     """
 
     limits: Limits
@@ -75,7 +76,11 @@ def confine(confinement: Confinement, keep: tuple[int, ...], channel_fd: int = -
         capabilities.drop()
         _only_thread()
         if "landlock" in confinement.layers:
-            landlock.restrict(confinement.read, (*confinement.write, *confinement.devices))
+            own = (OWN_PROCESS,) if confinement.devices else ()
+            threads = (OWN_THREADS,) if confinement.devices else ()
+            landlock.restrict(
+                (*confinement.read, *own), (*confinement.write, *confinement.devices), threads
+            )
         if confinement.asks:
             forks.hand_over(forks.listen(), channel_fd)
         if "seccomp" in confinement.layers:

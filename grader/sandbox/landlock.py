@@ -30,6 +30,8 @@ WRITE = (
     | (WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG)
     | (REFER | TRUNCATE | IOCTL_DEV)
 )
+# What stands in a file may be replaced; none is made or removed.
+FILL = READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE
 # The rights that make sense for a file that is not a directory; the kernel refuses the others.
 OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 
@@ -70,9 +72,10 @@ def describe(version: int) -> str:
     return "; ".join(missing)
 
 
-def restrict(read: tuple[str, ...], write: tuple[str, ...]) -> None:
-    """Take away every file but `read` and `write` and what is below them, for good.
+def restrict(read: tuple[str, ...], write: tuple[str, ...], fill: tuple[str, ...] = ()) -> None:
+    """Take away every file but `read`, `write`, `fill` and what is below them, for good.
 
+    Files below `fill` can be read and written, but none can be made there.
     Paths that do not exist are passed over. Raises OSError when the kernel refuses; the caller
     must have set no_new_privs.
     """
@@ -82,7 +85,7 @@ def restrict(read: tuple[str, ...], write: tuple[str, ...]) -> None:
     buffer = ctypes.create_string_buffer(attributes, len(attributes))
     ruleset = _checked(SYS_CREATE_RULESET, buffer, len(attributes), 0)
     try:
-        for paths, rights in ((read, READ), (write, WRITE)):
+        for paths, rights in ((read, READ), (write, WRITE), (fill, FILL)):
             for path in paths:
                 _allow(ruleset, path, rights & file_rights)
         _checked(SYS_RESTRICT_SELF, ruleset, 0)

@@ -13,7 +13,15 @@ import platform
 import struct
 import sys
 
-from grader.sandbox.syscalls import ABSENT, ALWAYS, FORKING, JUDGED, STARTING, UNSUPPORTED
+from grader.sandbox.syscalls import (
+    ABSENT,
+    ALWAYS,
+    DRIVER,
+    FORKING,
+    JUDGED,
+    STARTING,
+    UNSUPPORTED,
+)
 
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 
@@ -36,6 +44,7 @@ GOOD_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 # process of the user (F_SETOWN, F_SETSIG, F_NOTIFY), make it wait (F_SETLEASE), or take memory of
 # the kernel without bound (byte-range locks).
 GOOD_FCNTLS = (*range(5), 9, 1030, 1031, 1032)
+SEALS = (1033, 1034)  # F_ADD_SEALS, F_GET_SEALS: of a file in memory, which a driver makes
 MAP_SHARED = 0x01
 # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_{SET,GET}_NO_NEW_PRIVS, PR_SET_VMA
 GOOD_PRCTLS = (3, 15, 16, 23, 38, 39, 0x53564D41)
@@ -60,6 +69,7 @@ def program(
     `starting` allows execve, `forking` new processes; otherwise only threads can be made. `devices`
     allows every ioctl and shared mappings of files: a GPU's driver is spoken to by these, and which
     descriptor they are about cannot be seen here. What can be opened is then up to Landlock alone.
+    It also allows `DRIVER`, what such a driver asks of the process it works in.
     """
     audit, column = ARCHITECTURES[machine]
     text: list[Instruction] = [
@@ -74,6 +84,7 @@ def program(
         (ALWAYS, ALLOW),
         (STARTING, ALLOW if starting else ERRNO | EPERM),
         (FORKING, ALLOW if forking else ERRNO | EPERM),
+        (DRIVER if devices else {}, ALLOW),
         (ABSENT, ERRNO | ENOSYS),
         (UNSUPPORTED, ERRNO | EOPNOTSUPP),
     ):
@@ -109,7 +120,8 @@ def _judge(name: str, pid: int, *, forking: bool, devices: bool) -> list[Instruc
     if name == "ioctl":
         return [_low(1), *_any_of(GOOD_IOCTLS, allow), refuse]
     if name == "fcntl":
-        return [_low(1), *_any_of(GOOD_FCNTLS, allow), refuse]
+        good = (*GOOD_FCNTLS, *SEALS) if devices else GOOD_FCNTLS
+        return [_low(1), *_any_of(good, allow), refuse]
     if name == "mmap":
         # A shared mapping of a file writes to it without a call that counts what is written; one of
         # no file keeps its pages when they are no longer resident (MADV_DONTNEED).

@@ -88,10 +88,13 @@ def test_what_a_probe_said(
 
 def test_nodes_are_those_of_cards_and_not_of_other_things(tmp_path: Path) -> None:
     (tmp_path / "dev").mkdir()
-    for name in ("nvidia0", "nvidia11", "nvidiactl", "nvidia-uvm", "nvidia-modeset", "null"):
+    for name in (
+        "nvidia0", "nvidia11", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset",
+        "null",
+    ):  # fmt: skip
         (tmp_path / "dev" / name).touch()
     names = {path.name for path in cuda.nodes(tmp_path)}
-    assert names == {"nvidia0", "nvidia11", "nvidiactl", "nvidia-uvm"}
+    assert names == {"nvidia0", "nvidia11", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools"}
 
 
 def test_slices_of_a_card_are_those_that_this_user_may_use(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader import cache, sandbox
 from grader.devices import buffers, hardware, hardware_child, timing
 from grader.devices.cuda_ptx import PROBE
+from grader.vgpu import native
 from tests.devices import kernels
 from tests.devices.virtual_card import CLOCK, VirtualCard
 
@@ -165,10 +168,10 @@ def test_written_elements_whatever_values_they_got(written: list[bool]) -> None:
 # ---- timing ------------------------------------------------------------------------------------
 
 
-def timed(
-    yours: str, reference: str = kernels.ADD, sets: int = 4, card: Any = None, **rules: Any
-) -> tuple[Any, list[tuple[dict[str, Any], list[bytes]]]]:
-    card = VirtualCard() if card is None else card
+def asked(
+    yours: str, reference: str = kernels.ADD, sets: int = 4, **rules: Any
+) -> tuple[dict[str, Any], list[bytes]]:
+    """What a child is asked that is to time a kernel, and the blobs."""
     mine, blobs = kernels.work(yours)
     theirs, others = kernels.work(reference)
     theirs = {**theirs, "launches": [{**theirs["launches"][0], "ptx": 3}]}
@@ -187,6 +190,14 @@ def timed(
         "reference": both[1],
         "rules": asdict(timing.Rules(**numbers)),
     }
+    return request, blobs
+
+
+def timed(
+    yours: str, reference: str = kernels.ADD, sets: int = 4, card: Any = None, **rules: Any
+) -> tuple[Any, list[tuple[dict[str, Any], list[bytes]]]]:
+    card = VirtualCard() if card is None else card
+    request, blobs = asked(yours, reference, sets, **rules)
     return card, list(hardware_child.measure(card, request, blobs))
 
 
@@ -219,6 +230,20 @@ def test_damage_done_while_it_was_timed_is_in_the_readings() -> None:
     readings = hardware.readings(frames[-1][0])
     assert all("write of out[1000]" in reading.wrong for reading in readings.yours)
     assert timing.judge(readings, 0.0).untrusted
+
+
+def test_a_child_in_the_sandbox_can_do_all_that_timing_takes() -> None:
+    """It counts its own threads: nothing of /proc could be read there."""
+    native.runtime_objects()
+    root, kept = Path(__file__).parents[2], cache.root()
+    request, blobs = asked(kernels.ADD)
+    reply = sandbox.call(
+        "tests.devices.sandboxed:time_job", {**request, "cache": str(kept)}, blobs,
+        read=[root, kept / cache.NATIVE], devices=["/dev/full"],
+    )  # fmt: skip
+    assert reply.error == ""
+    readings = hardware.readings(reply.frames[-1].header)
+    assert timing.judge(readings, 0.0).untrusted == ()
 
 
 def test_an_error_while_timing_ends_it() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import importlib
 import os
 import sys
@@ -85,6 +87,27 @@ def imports(request, blobs):
 
 def reads(request, blobs):
     return {"text": Path(request["path"]).read_text()}, []
+
+
+def serves_a_driver(request, blobs):
+    """What NVIDIA's driver does to the process it works in, and what it has no business with."""
+    parent, seal = os.getppid(), 1033  # F_ADD_SEALS
+    tried = {
+        "lists its threads": lambda: list(Path("/proc/self/task").iterdir()),
+        "names a thread": lambda: Path(f"/proc/self/task/{os.getpid()}/comm").write_text("cuda"),
+        "reads its maps": lambda: Path("/proc/self/maps").read_text(),
+        "makes a file in memory": lambda: os.memfd_create("cuda"),
+        "seals it": lambda: fcntl.fcntl(os.memfd_create("cuda", 2), seal, 1),
+        "names its parent": lambda: Path(f"/proc/{parent}/comm").write_text("cuda"),
+        "reads its parent": lambda: Path(f"/proc/{parent}/environ").read_bytes(),
+        "reads the machine": lambda: Path("/proc/version").read_text(),
+    }
+    done = []
+    for what, attempt in tried.items():
+        with contextlib.suppress(OSError):
+            attempt()
+            done.append(what)
+    return {"done": done}, []
 
 
 def opens_nodes(request, blobs):

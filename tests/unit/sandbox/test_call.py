@@ -1,5 +1,6 @@
 """A job's reply comes back, and every way a child can end is told apart."""
 
+import sys
 from pathlib import Path
 
 import jobs
@@ -87,3 +88,18 @@ def test_a_device_node_is_there_where_ordered():
         devices=["/dev/full"],
     )
     assert opened.header == {"opened": ["/dev/full"]}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc and seccomp are Linux's")
+def test_a_driver_can_do_what_it_does_to_its_own_process_and_no_more():
+    """NVIDIA's ends with error 304 where it cannot name a thread or make a file in memory."""
+    plain = do("serves_a_driver")
+    assert plain.header == {"done": []}
+    beside = call(
+        "jobs:serves_a_driver", {}, limits=Limits(wall_seconds=20), read=READ,
+        devices=["/dev/full"],
+    )  # fmt: skip
+    assert beside.header == {
+        "done": ["lists its threads", "names a thread", "reads its maps",
+                 "makes a file in memory", "seals it"],
+    }  # fmt: skip

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import seccomp
-from grader.sandbox.syscalls import ABSENT, ALWAYS, FORKING, JUDGED, STARTING, UNSUPPORTED
+from grader.sandbox.syscalls import ABSENT, ALWAYS, DRIVER, FORKING, JUDGED, STARTING, UNSUPPORTED
 
 ALLOW, KILL = seccomp.ALLOW, seccomp.KILL_PROCESS
 REFUSE, NO_SUCH_CALL = seccomp.ERRNO | 1, seccomp.ERRNO | 38
 PID = 4242
 MACHINES = ["x86_64", "aarch64"]
-TABLES = (ALWAYS, JUDGED, STARTING, FORKING, ABSENT, UNSUPPORTED)
+TABLES = (ALWAYS, JUDGED, STARTING, FORKING, DRIVER, ABSENT, UNSUPPORTED)
 
 
 def decide(machine, number, *arguments, audit=None, starting=False, forking=False, devices=False):
@@ -149,6 +149,12 @@ def test_a_driver_may_be_spoken_to_where_ordered(machine):
 
     assert speaking("ioctl", 3, 0xC020462A) == ALLOW  # one of the NVIDIA driver's own
     assert speaking("mmap", 0, 4096, 3, 0x01, 3, 0) == ALLOW  # memory of the device
+    for name in DRIVER:
+        assert speaking(name) == ALLOW
+        assert decide(machine, number_of(machine, name)) != ALLOW
+    assert speaking("fcntl", 3, 1033, 1) == ALLOW  # F_ADD_SEALS
+    assert decide(machine, number_of(machine, "fcntl"), 3, 1033, 1) == REFUSE
+    assert speaking("fcntl", 3, 8, 1) == REFUSE  # F_SETOWN
     assert speaking("execve") == REFUSE
     assert speaking("clone", 17) == REFUSE
     assert speaking("kill", 1, 9) == REFUSE
