@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.sandbox import capabilities, forks, landlock, seccomp
+from grader.sandbox.paths import home
 from grader.sandbox.records import GIB, Limits
 
 PR_SET_PDEATHSIG = 1
@@ -68,6 +69,9 @@ def confine(confinement: Confinement, keep: tuple[int, ...], channel_fd: int = -
     Raises SandboxUnavailable where a layer that was ordered does not hold.
     """
     os.chdir(confinement.scratch)
+    os.environ.update(home(confinement.scratch))  # a forked child has its parent's
+    if "tempfile" in sys.modules:
+        sys.modules["tempfile"].tempdir = None  # type: ignore[attr-defined]
     close_descriptors(keep)
     limit_resources(confinement.limits)
     if sys.platform.startswith("linux"):

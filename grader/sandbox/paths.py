@@ -26,6 +26,11 @@ SYSTEM = (
 WRITABLE_DEVICES = ("/dev/null",)
 
 
+def home(scratch: str) -> dict[str, str]:
+    """The variables by which programs find a place of their own: all of them the child's."""
+    return {"HOME": scratch, "TMPDIR": scratch, "XDG_CACHE_HOME": f"{scratch}/.cache"}
+
+
 @functools.cache
 def toolkit() -> tuple[str, ...]:
     """Existing files and folders that are readable in every child, without repetitions."""

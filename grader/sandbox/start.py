@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grader.sandbox import bubblewrap, orphans, seatbelt
 from grader.sandbox.confine import Confinement
-from grader.sandbox.paths import import_path, interpreter_file
+from grader.sandbox.paths import home, import_path, interpreter_file
 from grader.sandbox.records import Exit
 from grader.sandbox.removal import remove_tree
 from grader.sandbox.supervise import Child, Ended, Heard, Pipes, watch
@@ -40,13 +40,10 @@ def scratch_directory(inside: Path | None = None) -> Iterator[Path]:
 
 def environment(scratch: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The whole environment of a child: nothing of the parent's that could hold a secret."""
-    home = str(scratch)
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
-        "HOME": home,
-        "TMPDIR": home,
-        "XDG_CACHE_HOME": f"{home}/.cache",
+        **home(str(scratch)),
         "PYTHONDONTWRITEBYTECODE": "1",
         **dict.fromkeys(ONE_THREAD, "1"),
         **{name: os.environ[name] for name in PASSED_ON if name in os.environ},

@@ -7,6 +7,7 @@ import fcntl
 import importlib
 import os
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -120,3 +121,11 @@ def opens_nodes(request, blobs):
             continue
         opened.append(path)
     return {"opened": opened}, []
+
+
+def writes_a_file_of_its_own(request, blobs):
+    """Where a temporary file lies that is made from another working directory."""
+    mine = Path.cwd()
+    os.chdir("/")
+    with tempfile.NamedTemporaryFile() as file:
+        return {"in": str(Path(file.name).parent), "mine": str(mine)}, []

@@ -12,6 +12,7 @@ import jobs
 import pytest
 
 from grader.sandbox import Limits, Warm, WarmUnavailable, call, warmed
+from grader.sandbox.layers import available
 
 READ = [Path(jobs.__file__)]
 
@@ -44,6 +45,16 @@ def test_modules_are_imported_already(warm):
 def test_nothing_stays_from_one_call_to_the_next(warm):
     assert do(warm, "remembers").header == {"seen": 1}
     assert do(warm, "remembers").header == {"seen": 1}
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_temporary_files_are_made_in_the_childs_own_folder(wrapped):
+    """What is writable is that folder only, where no bubblewrap is around the warm process."""
+    layers = [name for name in available() if wrapped or name != "bubblewrap"]
+    with Warm(["tempfile"], read=READ, layers=layers) as process:
+        reply = do(process, "writes_a_file_of_its_own")
+    assert reply.header, reply.error
+    assert reply.header["in"] == reply.header["mine"]
 
 
 @pytest.mark.parametrize(
