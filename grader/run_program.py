@@ -89,8 +89,13 @@ def run(
     }
     headers = headers_beside(path, beside)
     builds, built = building.build(text, path.name, headers, step, beside=more)
+    reason = building.unserved(builds) if built is None else None
     found = ProgramRun(
-        file=path.name, arguments=tuple(arguments), ended="build_failed", builds=builds
+        file=path.name,
+        arguments=tuple(arguments),
+        ended="unsupported" if reason else "build_failed",
+        reason=reason or "",
+        builds=builds,
     )
     if built is not None:
         step(f"running {path.name}")

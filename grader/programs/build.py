@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from grader import __version__, cache, sandbox
 from grader.errors import InternalError, NotGradableError
 from grader.languages import Artefact, cuda_c, metal_clang
 from grader.programs import symbols, toolchain
+from grader.programs.unserved import SAYS
 from grader.result import Build, Diagnostic
 
 KIND = "programs"
@@ -108,6 +109,14 @@ def build(
     executable = cache.root() / KIND / f"{key}.run"
     texts = {**headers, **(beside or {}), file_name: text}
     return builds, Built(executable, tuple(units), texts, Path(file_name).stem)
+
+
+def unserved(builds: Sequence[Build]) -> str | None:
+    """Where a program does not build because it uses what is not served, which is no mistake."""
+    for diagnostic in (d for build in builds for d in build.diagnostics):
+        if diagnostic.severity == "error" and SAYS in diagnostic.message:
+            return f"{diagnostic.file}:{diagnostic.line}: {diagnostic.message}"
+    return None
 
 
 def cuda_files(file_name: str, text: str, beside: Mapping[str, str]) -> dict[str, str]:

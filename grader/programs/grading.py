@@ -19,6 +19,7 @@ from grader import cases, expressions, judge, parameters, verdict
 from grader.assignment_schema import Assignment, Case
 from grader.cases import Inputs
 from grader.devices import exchange, virtual
+from grader.errors import NotGradableError
 from grader.programs import build as building
 from grader.programs import run as running
 from grader.programs.build import Built
@@ -61,6 +62,8 @@ def grade(
     harness = _harness(assignment) if assignment.kind == "solve" else ""
     builds, built = building.build(source.text or "", source.name, headers, step, harness=harness)
     if built is None:
+        if reason := building.unserved(builds):
+            raise NotGradableError(reason)
         return builds, None
 
     late = threading.Event()

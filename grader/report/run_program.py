@@ -32,9 +32,9 @@ def show(found: ProgramRun, text: str, out: Console, *, quiet: bool = False) -> 
     _headline(found, out)
     if quiet:
         return
-    if found.reason:
+    failed = not all(build.ok for build in found.builds)
+    if found.reason and not failed:
         lines(out, found.reason)
-    failed = found.ended == "build_failed"
     for diagnostic in _said(found, failed)[:FAULTS_SHOWN]:
         place = words.place(diagnostic.file, diagnostic.line)
         lines(out, f"{'' if failed else 'note: '}{place}: {diagnostic.message}")
@@ -44,7 +44,7 @@ def show(found: ProgramRun, text: str, out: Console, *, quiet: bool = False) -> 
         _fault(found, fault, text, out)
     if len(found.faults) > FAULTS_SHOWN:
         lines(out, f"and {len(found.faults) - FAULTS_SHOWN} more findings (--json has them all)")
-    if found.ended != "build_failed":
+    if not failed:
         _counts(found, out)
 
 

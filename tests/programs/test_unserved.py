@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader import run_program
 from grader.languages import metal_clang
 from grader.programs import build, host_build, host_messages, unserved
 from grader.programs.host_source import host_halves
@@ -77,6 +78,40 @@ def test_in_a_header_of_the_program_it_is_that_headers_line() -> None:
     headers = {"tools/sort.h": "#pragma once\n#include <thrust/sort.h>\n"}
     text = '#include "tools/sort.h"\nint main() {}\n'
     assert said(text, headers) == [("tools/sort.h", 2, f"Thrust {unserved.SAYS}")]
+
+
+@needs_host
+def test_what_is_not_served_is_no_failed_build(tmp_path: Path) -> None:
+    text = f"{HEAD}int main() {{ cudaGraph_t graph; }}\n"
+    line = text.count("\n")
+    (tmp_path / "program.cu").write_text(text)
+    found = run_program.run(tmp_path / "program.cu", text, [])
+    assert (found.ended, found.exit_code) == ("unsupported", 3)
+    assert found.reason == f"program.cu:{line}: cudaGraph_t: a CUDA graph {unserved.SAYS}"
+    broken = text.replace("cudaGraph_t graph", "Picture picture")
+    found = run_program.run(tmp_path / "program.cu", broken, [])
+    assert (found.ended, found.exit_code, found.reason) == ("build_failed", 1, "")
+
+
+@needs_host
+def test_the_helpers_of_public_samples(tmp_path: Path) -> None:
+    text = """#include <helper_functions.h>
+int main() {
+  float* numbers = nullptr;
+  unsigned count = 0, width, height;
+  char* path = sdkFindFilePath("numbers.txt", nullptr);
+  if (!path || sdkFindFilePath("nowhere.txt", nullptr)) return 1;
+  if (!sdkReadFile(path, &numbers, &count, false) || count != 3 || numbers[2] != 2.5f) return 2;
+  unsigned char grey[6] = {0, 51, 102, 153, 204, 255}, *back = nullptr;
+  if (!sdkSavePGM("grey.pgm", grey, 3, 2)) return 3;
+  if (!sdkLoadPGM("grey.pgm", &back, &width, &height) || width != 3 || back[4] != 204) return 4;
+  float* shades = nullptr;
+  if (!sdkLoadPGM("grey.pgm", &shades, &width, &height) || shades[1] != 0.2f) return 5;
+  return MIN(MAX(3, 5), 4) - 4;
+}
+"""
+    found = outcome(text, files={"numbers.txt": b"1 2\n2.5"})
+    assert (found.answer.ended, found.answer.code) == ("exited", 0)
 
 
 REACHED = (

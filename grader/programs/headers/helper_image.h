@@ -1,0 +1,3 @@
+// Images of public samples: part of helper_functions.h here.
+#pragma once
+#include <helper_functions.h>
