@@ -74,7 +74,7 @@ def next_step(
             return f"Begin with what is shown ({names}): " + next_step(
                 first, shown, diagnostics, source, language
             )
-        return of_fault(finding.fault, source, language)
+        return _returned(finding, cases) or of_fault(finding.fault, source, language)
     case = telling(verdict, cases)
     if case is None:
         return ""
@@ -83,6 +83,22 @@ def next_step(
     if case.mismatch is not None:
         return of_mismatch(case.mismatch, case, language)
     return ""
+
+
+def _returned(finding: findings.Finding, cases: tuple[CaseResult, ...]) -> str:
+    """For shared memory that nobody filled: threads that should have had returned already."""
+    if finding.verdict is not Verdict.UNINITIALISED or finding.fault.space == "global":
+        return ""
+    early = (fault for case in cases if case.name in finding.cases for fault in case.faults
+             if fault.kind == "bad_barrier" and "returned before" in fault.message)  # fmt: skip
+    barrier = next(early, None)
+    if barrier is None:
+        return ""
+    return (
+        f"Some threads returned before the barrier on line {barrier.line}: what they should have "
+        "filled holds nothing. Let threads without an element of the result stay, fill their part "
+        "(with a neutral value where there is no data), and skip only the store."
+    )
 
 
 def reason(verdict: Verdict, cases: tuple[CaseResult, ...]) -> str:
@@ -227,6 +243,9 @@ def _bounds(fault: Fault, source: str, language: str | None) -> str:
         if re.search(r"\b(if|for|while)\b.*[<>]", _code(line))
     ]
     near = guards[-1] if guards else None
+    chosen = re.search(r"=\s*(.*?[<>].*?)\s*\?", _code(lines[fault.line - 1]))
+    if chosen is not None:  # value = condition ? a[i] : 0
+        near = fault.line, chosen[1]
     used = _subscripts(fault, _code(lines[fault.line - 1]))
     name = f"`{used[0]}`" if len(used) == 1 else "the index that is used here"
     if near is None:
@@ -246,7 +265,8 @@ def _bounds(fault: Fault, source: str, language: str | None) -> str:
             "element any more, so return with >= instead of >."
         )
     shown = f" (`{text.rstrip(' {')}`)" if len(text) <= 50 else ""
-    if len(used) == 1 and _compared(used[0], _header(text)[0], source):
+    condition = text if chosen is not None else _header(text)[0]
+    if len(used) == 1 and _compared(used[0], condition, source):
         return (
             f"The condition on line {number}{shown} compares every part of the index "
             f"`{used[0]}` already. Is each compared with the extent of its own dimension, and is a "
@@ -342,6 +362,14 @@ def _race(fault: Fault, source: str, language: str | None) -> str | None:
     if fault.advice and language == "metal":
         return None
     if fault.space == "shared":
+        first, last = sorted((fault.line, other.line))
+        between = "".join(_code(row) for row in lines[first : last - 1])
+        if barrier.partition("(")[0] in between:
+            return (
+                f"A barrier stands between lines {first} and {last}, but none between line {last} "
+                f"and line {first} of the next round: put {barrier} after line {last}, where all "
+                "threads reach it."
+            )
         return (
             f"Put {barrier}, which all threads must reach, between what lines "
             f"{min(fault.line, other.line)} and {max(fault.line, other.line)} do to {name}."

@@ -47,6 +47,8 @@ def race(line: int, other: int, *, access: str = "write", other_access: str = "r
         ("// if (i < N)\nC[i] = A[i];", out_of_bounds(2, 1000), ["No condition guards"]),
         ("int r = f(), c = g();\nif (r >= h || c >= w) return;\nA[r * pitch + c] = 1;",
          out_of_bounds(3, 1020), ["every part of the index `r * pitch + c`", "row of A"]),
+        ("int r = f(), c = g();\nx = r < h && c < w ? A[r * h + c] : 0;", out_of_bounds(2, 1020),
+         ["The condition on line 2", "every part of the index `r * h + c`"]),
         ("int r = f(), c = g();\nif (r < h) A[r * w + c] = 1;", out_of_bounds(2, 1020),
          ["does not stop this access", "`r * w + c`"]),
     ],
@@ -67,6 +69,7 @@ def test_an_access_outside_in_triton_is_about_the_mask() -> None:
         ("s[t] = x;\ny = s[t + 1];", race(1, 2), "__syncthreads(), which all threads must reach"),
         ("s[t] += s[t + h];", race(1, 1), "at the end of every round"),
         ("s[t] += s[t + h];\n__syncthreads();", race(1, 1), "in the same round"),
+        ("s[t] = x;\n__syncthreads();\ny += s[k];", race(1, 3), "after line 3"),
         ("for (k = i; k < n; k += 9) y[k] = y[k] * a;", race(1, 1, space="global"), "one owner"),
         ("p[b] = x;\nif (atomicAdd(c, 1) == last)\n  t += p[k];", race(1, 3, space="global"),
          "__threadfence() between"),
@@ -201,3 +204,16 @@ def test_what_is_shown_comes_before_what_is_hidden() -> None:
     assert said.startswith(f"Begin with what is shown ({shown.name}): ") and "from 8 on" in said
     alone = advice.next_step(Verdict.RACE, (hidden,), source="y[i] = a * y[i];")
     assert "one owner" in alone
+
+
+def test_shared_memory_that_threads_left_empty_names_their_return() -> None:
+    empty = Fault(kind="uninitialised", severity=Severity.ERROR, space="shared", buffer="s", line=9,
+                  message="read of s[9]")  # fmt: skip
+    early = Fault(kind="bad_barrier", severity=Severity.WARNING, line=4,
+                  message="some threads returned before this barrier")  # fmt: skip
+    case = CaseResult(name="a", device="virtual", verdict=Verdict.UNINITIALISED,
+                      faults=(empty, early))  # fmt: skip
+    said = advice.next_step(Verdict.UNINITIALISED, (case,))
+    assert said.startswith("Some threads returned before the barrier on line 4")
+    alone = case.model_copy(update={"faults": (empty,)})
+    assert "returned" not in advice.next_step(Verdict.UNINITIALISED, (alone,))
