@@ -31,8 +31,9 @@ CAPABILITIES = "/dev/nvidia-caps/nvidia-cap[0-9]*"
 READ = (
     "/proc/driver/nvidia", "/proc/driver/nvidia-uvm", "/proc/devices", "/proc/modules",
     "/sys/bus/pci/devices", "/sys/devices", "/sys/module/nvidia", "/sys/module/nvidia_uvm",
+    "/usr/local/nvidia", "/usr/local/cuda", "/run/opengl-driver",
 )  # fmt: skip
-"""What the driver's library looks up."""
+"""What the driver's library looks up, and where it stands itself if not in /usr/lib."""
 
 HIDDEN = ("no device can be seen", "not be initialised", "the system refused", "unknown error")
 """What a driver says that may not open what it needs (`cuda_errors.py`)."""

@@ -67,6 +67,7 @@ class CudaCard:
             self.arena: Any = None
             self.base = 0
             self.size = 0
+            self.driver = int(runtime.driverGetVersion())
             self.l2_bytes = self._attribute("l2_bytes")
             self.flush: Any = None
             self.own: dict[str, Any] = {}
@@ -92,7 +93,7 @@ class CudaCard:
             return Facts(
                 name=bytes(properties["name"]).decode(),
                 architecture=f"sm_{major}{minor}",
-                driver=f"CUDA {_version(runtime.driverGetVersion())}",
+                driver=f"CUDA {_version(self.driver)}",
                 multiprocessors=known["multiprocessors"],
                 clock_hz=clock,
                 memory_bytes=int(properties["totalGlobalMem"]),
@@ -178,14 +179,14 @@ class CudaCard:
     # ---- code -----------------------------------------------------------------------------
 
     def load(self, code: str) -> Any:
-        """Load PTX as it is; the driver compiles it for this card.
+        """Load PTX, which the driver compiles for this card; `readable` is all that is done to it.
 
         Not RawModule: it remembers modules by their text, and the globals of one that comes back
         would still hold what a kernel left there.
         """
         module = cupy.cuda.function.Module()
         with explained():
-            module.load(code.encode() + b"\0")
+            module.load(cuda_ptx.readable(code, self.driver).encode() + b"\0")
         return _Loaded(module, cooperative="%envreg" in code)
 
     def prepare(self, launches: Sequence[tuple[Any, Queued]]) -> Callable[[], None]:

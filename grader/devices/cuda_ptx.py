@@ -1,8 +1,36 @@
-"""PTX of ours: the kernel of the probe, and one that tells how fast the clock runs."""
+"""PTX for a card: the kernel of the probe, one that tells how fast the clock runs, and versions.
+
+Ours is for sm_80, as what the compilers make of CUDA C and Triton: the probe fails on a card that
+could not run that.
+"""
+
+from __future__ import annotations
+
+import re
+
+_VERSION = re.compile(r"^\s*\.version\s+(\d+)\.(\d+)", re.MULTILINE)
+
+
+def readable(code: str, cuda: int) -> str:
+    """PTX that a driver for a CUDA version (13020 is 13.2) reads: `.version` is at most its own.
+
+    A driver refuses PTX of a later version before it looks at what is in it, and compilers declare
+    their own whatever they use. An instruction that is too new is then an error of its own. CUDA
+    11.x, 12.x and 13.x came with PTX 7.x, 8.x and 9.x, but for 12.6, which kept that of 12.5 (PTX
+    ISA, release notes).
+    """
+    major, minor = cuda // 1000, cuda % 1000 // 10
+    known = major - 4, minor - (major == 12 and minor >= 6)
+    declared = _VERSION.search(code)
+    if declared is None or (int(declared[1]), int(declared[2])) <= known:
+        return code
+    start, end = declared.start(1), declared.end(2)
+    return f"{code[:start]}{known[0]}.{known[1]}{code[end:]}"
+
 
 PROBE = """
 .version 7.0
-.target sm_70
+.target sm_80
 .address_size 64
 .visible .entry probe(.param .u64 out)
 {
@@ -18,7 +46,7 @@ PROBE = """
 
 CLOCK = """
 .version 7.0
-.target sm_70
+.target sm_80
 .address_size 64
 .visible .entry clock(.param .u64 out)
 {

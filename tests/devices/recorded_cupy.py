@@ -16,6 +16,7 @@ import importlib
 import inspect
 import math
 import operator
+import re
 import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -133,6 +134,9 @@ class Gpu:
     multiprocessors = 108
     shared_optin = 164 << 10
     memory_bytes = 1 << 30
+    driver = 13020
+    ptx = (9, 2)
+    """The newest version it reads: older than that of the compilers here."""
 
     def __init__(self) -> None:
         self.memory = vgpu.Memory()
@@ -288,6 +292,9 @@ class Module:
     def load(self, cubin: bytes) -> None:
         GPU.check()
         assert cubin.endswith(b"\0"), "cuModuleLoadData takes text that ends with a zero"
+        version = re.search(rb"\.version (\d+)\.(\d+)", cubin)
+        if version is not None and (int(version[1]), int(version[2])) > GPU.ptx:
+            raise CUDADriverError(222)
         try:
             self.code = vgpu.Module.from_ptx(cubin[:-1].decode())
         except vgpu.PtxError:
@@ -400,7 +407,7 @@ class Runtime(ModuleType):
     @staticmethod
     @strict("runtime.driverGetVersion")
     def driverGetVersion() -> int:
-        return 13020
+        return GPU.driver
 
 
 def _move(target: int, source: int, size: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from grader.devices import cuda, cuda_errors, cuda_ptx, hardware
 from grader.errors import NotGradableError
 from grader.sandbox import Exit, Reply
 from grader.verdict import VERDICT_OF_FAULT
-from tests.devices import recorded_cupy
+from tests.devices import conformance, recorded_cupy
 
 NODES = ["/dev/nvidia0", "/dev/nvidiactl"]
 
@@ -248,6 +249,42 @@ def test_without_a_driver_the_card_says_so() -> None:
 
     with pytest.raises(CardError, match=r"driver|device"):
         CudaCard()
+
+
+@pytest.mark.parametrize(
+    ("declared", "cuda_version", "read"),
+    [
+        ("9.5", 13020, "9.2"),
+        ("9.5", 13050, "9.5"),
+        ("8.7", 13000, "8.7"),
+        ("8.7", 12040, "8.4"),
+        ("8.7", 12060, "8.5"),
+        ("9.0", 12080, "8.7"),
+        ("9.5", 11080, "7.8"),
+        ("10.0", 13020, "9.2"),
+    ],
+)
+def test_ptx_declares_no_later_version_than_the_driver_reads(
+    declared: str, cuda_version: int, read: str
+) -> None:
+    """A driver for CUDA 13.2 refuses what says 9.5, whatever is in it: error 222."""
+    code = f"// .version 1.0 said here\n\n.version {declared}\n.target sm_80\n// 9.5\n"
+    assert cuda_ptx.readable(code, cuda_version) == code.replace(
+        f"\n.version {declared}", f"\n.version {read}"
+    )
+
+
+def test_what_has_no_version_stays_as_it_is() -> None:
+    assert cuda_ptx.readable("not PTX", 13020) == "not PTX"
+
+
+@pytest.mark.parametrize("text", [cuda_ptx.PROBE, cuda_ptx.CLOCK])
+def test_the_probe_is_for_what_the_compilers_compile_for(text: str) -> None:
+    """A card that could run the probe and no kernel would be no device."""
+    target = re.compile(r"^\.target (\w+)", re.MULTILINE)
+    made, _ = conformance.work(conformance.KERNELS[0])
+    (ours,), (theirs,) = target.findall(text), target.findall(made.launches[0].ptx)
+    assert ours == theirs
 
 
 def test_our_own_ptx_does_what_it_says() -> None:
