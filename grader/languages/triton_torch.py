@@ -10,7 +10,7 @@ with events. With the virtual GPU the card's memory is the host's: the scripts r
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -55,6 +55,29 @@ def _on_host(value: Any) -> Any:
     if isinstance(value, torch.device) and value.type == "cuda":
         return _HOST
     return value
+
+
+def _empty_strided(size: Sequence[int], stride: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    return torch.empty_strided(size, stride, dtype=dtype)
+
+
+class _Philox:
+    """The card's random generator as torch shows it: a seed and an offset, two 64-bit numbers."""
+
+    def __init__(self) -> None:
+        self.state = torch.zeros(2, dtype=torch.int64)
+
+    def get_state(self) -> torch.Tensor:
+        """Its 16 bytes."""
+        return self.state.clone().view(torch.uint8)
+
+    def set_state(self, state: torch.Tensor) -> None:
+        """Take 16 bytes as the new state."""
+        self.state = state.clone().view(torch.int64)
+
+    def initial_seed(self) -> int:
+        """The seed."""
+        return int(self.state[0])
 
 
 @contextlib.contextmanager
@@ -134,6 +157,7 @@ def cuda_in_host_memory(gpu: VirtualDriver) -> Iterator[None]:
         "memory_allocated": lambda *_: 0,
         "max_memory_allocated": lambda *_: 0,
         "reset_peak_memory_stats": lambda *_: None,
+        "default_generators": (_Philox(),),
         "Event": Event,
         "Stream": Stream,
         "stream": lambda stream: contextlib.nullcontext(),
@@ -148,7 +172,10 @@ def cuda_in_host_memory(gpu: VirtualDriver) -> Iterator[None]:
         for name, answer in answers.items():
             stack.enter_context(mock.patch.object(torch.cuda, name, answer))
         stack.enter_context(
-            # What torch.compile's own output imports to launch its kernels.
+            # What torch.compile's own output imports to make its tensors and launch its kernels.
+            mock.patch.object(torch._C._dynamo.guards, "_empty_strided_cuda", _empty_strided)
+        )
+        stack.enter_context(
             mock.patch.object(torch._C, "_cuda_getCurrentRawStream", lambda *_: 0, create=True)
         )
         stack.enter_context(mock.patch.object(gpu, "torch_device", CARD))

@@ -81,11 +81,19 @@ def test_what_torch_compile_writes_imports_and_guards_a_device(tmp_path):
     path = tmp_path / "generated.py"
     path.write_text(
         "import torch\nfrom torch._C import _cuda_getCurrentRawStream as get_raw_stream\n"
+        "from torch._C._dynamo.guards import _empty_strided_cuda\n"
         "with torch.cuda._DeviceGuard(0), torch.cuda.device_of(torch.ones(1)):\n"
-        "    print('stream', get_raw_stream(0))\n"
+        "    x = _empty_strided_cuda((2, 3), (3, 1), torch.float16)\n"
+        "    generator = torch.cuda.default_generators[0]\n"
+        "    seed, offset = generator.get_state().view(torch.int64)\n"
+        "    generator.set_state(torch.tensor([7, 4]).view(torch.uint8))\n"
+        "    print('stream', get_raw_stream(0), x.shape, int(seed), generator.initial_seed())\n"
     )
     found = triton_program.run(path)
-    assert (found.error, found.printed.strip()) == ("", "stream 0")
+    assert (found.error, found.printed.strip()) == (
+        "",
+        "stream 0 torch.Size([2, 3]) 0 7",
+    )
 
 
 @needs_torch
