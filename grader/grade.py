@@ -178,6 +178,7 @@ def _grade(
     )
     builds: tuple[Build, ...] = ()
     hardware: Hardware | None = None
+    mentions: tuple[str, ...] = ()
     try:
         held = yardsticks(name)
         task = held.task
@@ -207,20 +208,26 @@ def _grade(
                 known = reference.result()
             build, graded = _best_build(task, artefact, known, source, step)
             if bench is not None:
-                hardware = bench.facts
-                with alone(bench.module.NAME):
-                    graded = measure.beside(
-                        bench,
-                        task,
-                        artefact,
-                        build,
-                        known,
-                        graded,
-                        file=source.name,
-                        text=source.text or "",
-                        tools=tools,
-                        step=step,
-                    )
+                try:
+                    with alone(bench.module.NAME):
+                        graded = measure.beside(
+                            bench,
+                            task,
+                            artefact,
+                            build,
+                            known,
+                            graded,
+                            file=source.name,
+                            text=source.text or "",
+                            tools=tools,
+                            step=step,
+                        )
+                    hardware = bench.facts
+                except (NotGradableError, InternalError) as error:
+                    if bench.binding:
+                        raise
+                    # A card that nobody asked for decides nothing, its failures neither.
+                    mentions = (f"not measured on the {bench.facts.name}: {error.message}",)
             if frameworks:
                 where: Where = bench.facts.device if bench is not None else "cpu"
                 graded = baselines.beside(task, graded, where, step)
@@ -246,6 +253,7 @@ def _grade(
         graded=graded,
         artefact=None if small else artefact,
         hardware=hardware,
+        mentions=mentions,
         reason=advice.reason(found, graded),
         next_step=advice.next_step(
             found, graded, source=source.text or "", language=source.language
@@ -365,6 +373,7 @@ def _result(
     graded: tuple[CaseResult, ...] = (),
     artefact: Artefact | None = None,
     hardware: Hardware | None = None,
+    mentions: tuple[str, ...] = (),
     reason: str = "",
     next_step: str = "",
 ) -> Result:
@@ -387,7 +396,7 @@ def _result(
         cases=graded,
         submission_sha256=handed_in.sha256 if handed_in else "",
         files=files,
-        mentions=handed_in.mentions if handed_in else (),
+        mentions=(*(handed_in.mentions if handed_in else ()), *mentions),
         versions=_versions(builds),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         seconds=round(time.perf_counter() - started, 3),

@@ -60,7 +60,8 @@ def bench(name: str, task: Task, tools: Sequence[str] = ()) -> Bench | None:
     """The device of `--device name` for a task, probed; None where nothing is to be measured.
 
     Raises NotGradableError where a device that was named cannot be used, or `tools` of
-    compute-sanitizer were asked for and there is no NVIDIA card.
+    compute-sanitizer were asked for and there is no NVIDIA card. One that nobody named and that
+    stops answering is as one that is not there.
     """
     if tools:
         name = "cuda"
@@ -76,7 +77,12 @@ def bench(name: str, task: Task, tools: Sequence[str] = ()) -> Bench | None:
         return None
     speed = task.assignment.speed
     named = name == module.NAME or (speed is not None and speed.device == module.NAME)
-    return Bench(module, hardware.facts(module.NAME), named)
+    try:
+        return Bench(module, hardware.facts(module.NAME), named)
+    except NotGradableError:
+        if named:
+            raise
+        return None
 
 
 def beside(

@@ -158,6 +158,30 @@ def test_a_named_device_that_is_missing_is_no_silent_fall_back(
 
 
 @pytest.mark.usefixtures("card")
+def test_a_device_that_nobody_named_and_that_falls_over_costs_no_grade(
+    course: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was `grader_error`: what a card does decides only where it was asked for."""
+    found = stand_in.call
+
+    def call(job: str, request: dict[str, Any], blobs: Sequence[bytes], **more: object) -> Reply:
+        if job == "run_job":
+            return Reply(Exit("signalled", 11, "SIGSEGV"), None, error="SIGSEGV")
+        return found(job, request, blobs, **more)
+
+    monkeypatch.setattr(stand_in, "call", call)
+    beside = submit(course, tmp_path, device="auto")
+    assert beside.verdict is Verdict.ACCEPTED
+    assert beside.hardware is None
+    assert any("not measured on the virtual: " in said for said in beside.mentions)
+    assert submit(course, tmp_path).verdict is Verdict.GRADER_ERROR
+    hardware.facts.cache_clear()
+    monkeypatch.setattr(stand_in, "call", lambda *_, **__: Reply(Exit("exited"), {"missing": "x"}))
+    assert submit(course, tmp_path, device="auto").verdict is Verdict.ACCEPTED
+    assert submit(course, tmp_path).verdict is Verdict.NOT_GRADABLE
+
+
+@pytest.mark.usefixtures("card")
 def test_auto_measures_and_the_virtual_gpu_alone_does_not(
     course: Assignment, tmp_path: Path
 ) -> None:
