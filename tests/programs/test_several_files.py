@@ -105,3 +105,31 @@ def test_the_address_of_a_variable_that_may_be_either_files_is_not_served(progra
 def test_symbols_carry_the_number_of_their_file() -> None:
     assert [symbols.unit(s) for s in ("_Z3addPf", "2:_Z3addPf")] == [0, 2]
     assert [symbols.plain(s) for s in ("_Z3addPf", "2:_Z3addPf")] == ["_Z3addPf", "_Z3addPf"]
+
+
+@needs_host
+def test_a_cpp_file_may_call_the_runtime_and_use_the_library(tmp_path: Path) -> None:
+    text = """#include <cstdio>
+#include <string>
+std::string text(int device);
+__global__ void nothing() {}
+int main() {
+  nothing<<<1, 1>>>();
+  printf("%s", text(0).c_str());
+  return cudaDeviceSynchronize();
+}
+"""
+    other = """#include <cuda_runtime.h>
+#include <string>
+#include <vector>
+std::string text(int device) {
+  cudaDeviceProp p;
+  if (cudaGetDeviceProperties(&p, device)) return "error";
+  std::vector<std::string> parts = {std::to_string(p.warpSize), "lanes"};
+  return parts[0] + " " + parts[1];
+}
+"""
+    (tmp_path / "main.cu").write_text(text)
+    (tmp_path / "text.cpp").write_text(other)
+    found = run_program.run(tmp_path / "main.cu", text, [], beside=[tmp_path / "text.cpp"])
+    assert (found.ended, found.stdout, found.faults) == ("exited", "32 lanes", ())

@@ -15,7 +15,8 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #define __forceinline__ inline __attribute__((always_inline))
-#ifndef __noinline__
+// Not in C++ files: the C++ library writes `__attribute__((__noinline__))`.
+#if defined(__CUDACC__) && !defined(__noinline__)
 #define __noinline__ __attribute__((noinline))
 #endif
 #define __inline_hint__
