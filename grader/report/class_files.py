@@ -26,7 +26,7 @@ REPORTS = "reports"
 WRITTEN = ".written"
 INSTRUCTORS = (
     "The instructor's copy: it has everything, hidden cases too. "
-    "`grade export … --to feedback` writes what the student may see."
+    "What the student may see is written by grade export … --to feedback."
 )
 
 Written = dict[str, tuple[str, int, int]]

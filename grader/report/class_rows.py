@@ -193,7 +193,7 @@ def _row(grade: Grade, result: Result, report: str | None) -> Row:
     return Row(
         grade=grade,
         language=result.language,
-        reason=words.fault_text(leading.fault).split(" (block ")[0] if leading else _first(result),
+        reason=words.without_place(words.fault_text(leading.fault)) if leading else _first(result),
         report=report,
         cases={case.name: case.verdict for case in result.cases},
         items={line.item: (line.points, line.out_of) for line in result.score.lines},

@@ -108,7 +108,7 @@ def _finding(result: Result, finding: Finding) -> str:
     fault, other = finding.fault, finding.fault.other
     parts = [text, _excerpt(result, fault.file, fault.line, fault.column)]
     if other is not None and other.line is not None and other.line != fault.line:
-        parts.append(f"The other access, {escape(words.other(other))}:")
+        parts.append(f"The other access, {escape(words.other(other, result.language))}:")
         parts.append(_excerpt(result, other.file or fault.file, other.line, None, around=1))
     return "\n\n".join(filter(None, parts))
 

@@ -203,7 +203,7 @@ def _finding(out: Console, result: Result, finding: Finding) -> None:
     _source(out, result, fault.file, fault.line, fault.column)
     other = fault.other
     if other is not None and other.line is not None and other.line != fault.line:
-        lines(out, f"the other access, {words.other(other)}:", indent=2)
+        lines(out, f"the other access, {words.other(other, result.language)}:", indent=2)
         _source(out, result, other.file or fault.file, other.line, None, around=1)
     if fault.line is None:
         case = next(case for case in result.cases if case.name == finding.cases[0])

@@ -71,10 +71,21 @@ def fault_text(fault: Fault) -> str:
     return f"{where}: {fault.message}" if where else fault.message
 
 
-def other(half: Place) -> str:
+BLOCKS = {"metal": "threadgroup", "triton": "program"}
+"""What a language calls a block."""
+_WHO = re.compile(r" \((?:block|threadgroup|program) ")
+
+
+def without_place(message: str) -> str:
+    """A finding's message without who it was: block, thread and count."""
+    return _WHO.split(message)[0]
+
+
+def other(half: Place, language: str | None) -> str:
     """The other half of a race: `read by block 0, thread 1 at line 23`."""
-    who = [f"block {_three(half.block)}"] if half.block else []
-    who += [f"thread {_three(half.thread)}"] if half.thread else []
+    who = [f"{BLOCKS.get(language or '', 'block')} {_three(half.block)}"] if half.block else []
+    if language != "triton":  # its programs have no threads that the source knows of
+        who += [f"thread {_three(half.thread)}"] if half.thread else []
     by = f" by {', '.join(who)}" if who else ""
     return f"{half.access}{by} at line {half.line}"
 
@@ -96,7 +107,7 @@ def what_happened(case: CaseResult) -> str:
     its reason."""
     fault = leading(case)
     if fault is not None:
-        message = fault.message.partition(" (block ")[0]
+        message = without_place(fault.message)
         return f"line {fault.line}: {message}" if fault.line else message
     if case.mismatch is not None:
         return case.mismatch.message
