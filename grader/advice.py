@@ -35,6 +35,14 @@ FAULT_ADVICE: dict[str, str] = {
     "unsynchronised_read": "Wait for the work before its result is read: cudaDeviceSynchronize().",
 }
 
+OF_PROGRAMS: dict[str, str] = {
+    "unwritten": "Every element of the output needs a lane of some program: check the grid, the "
+    "offsets and the mask of the store.",
+    "uninitialised": "Give the memory a value before it is read: does some program store every "
+    "element that is loaded?",
+}
+"""What is said instead of Triton, which has programs and lanes where others have threads."""
+
 WILD = 1 << 24
 """So far from a much smaller buffer an index is an overflow or garbage."""
 
@@ -79,7 +87,8 @@ def next_step(
     if case is None:
         return ""
     if verdict is Verdict.TIMED_OUT:
-        return _endless(case, source)
+        told = _endless(case, source)
+        return told.replace("thread", "program") if language == "triton" else told
     if case.mismatch is not None:
         return of_mismatch(case.mismatch, case, language)
     return ""
@@ -214,7 +223,8 @@ def of_fault(fault: Fault, source: str = "", language: str | None = None) -> str
                 f"The assignment on line {fault.line} also reads {fault.buffer}, which holds "
                 "garbage until it is written: store with = the first time."
             )
-    return FAULT_ADVICE[fault.kind]
+    words = OF_PROGRAMS if language == "triton" else {}
+    return words.get(fault.kind, FAULT_ADVICE[fault.kind])
 
 
 def _bounds(fault: Fault, source: str, language: str | None) -> str:

@@ -103,6 +103,16 @@ def test_a_loop_that_does_not_end_is_named() -> None:
     assert said.startswith("The loop on line 2 does not end")
     bare = case.model_copy(update={"metrics": None})
     assert "no thread does" in advice.next_step(Verdict.TIMED_OUT, (bare,), source=source)
+    said = advice.next_step(Verdict.TIMED_OUT, (case,), source=source, language="triton")
+    assert "a wait for another program?" in said
+
+
+@pytest.mark.parametrize("kind", ["unwritten", "uninitialised"])
+def test_triton_is_told_of_programs_and_lanes(kind: str) -> None:
+    fault = Fault(kind=kind, severity=Severity.ERROR, message="C[1] was never written")
+    assert "program" in advice.of_fault(fault, "", "triton")
+    assert "thread" not in advice.of_fault(fault, "", "triton")
+    assert "thread" in advice.of_fault(fault, "", "cuda-c")
 
 
 @pytest.mark.parametrize(
