@@ -34,7 +34,7 @@ class FrameworkDevice:
     given has been computed, which a lazy framework has to be told. `timer` calls a function and
     gives the nanoseconds that its work took there; with `events` they are those of two marks on the
     device, behind a cold cache, as for a student's kernel. Without, the wall clock counts the
-    launching as well.
+    launching as well; on a GPU the cache is cold then too.
     """
 
     name: str
@@ -100,8 +100,10 @@ def _moves(
 def _mlx(where: Where) -> FrameworkDevice:
     core = importlib.import_module("mlx.core")
     device = str(core.default_device())
-    name = _cpu() if "cpu" in device else device
-    return FrameworkDevice(name, core.array, np.array, core.eval, _wall(core.eval))
+    if "cpu" in device:
+        return FrameworkDevice(_cpu(), core.array, np.array, core.eval, _wall(core.eval))
+    timer = _wall(core.eval, lambda: core.eval(core.zeros(FLUSH_BYTES // 4)))
+    return FrameworkDevice(device, core.array, np.array, core.eval, timer)
 
 
 def _cupy(where: Where) -> FrameworkDevice:
@@ -138,8 +140,9 @@ def _there(result: Any) -> None:
     """Nothing to wait for: the call itself computes."""
 
 
-def _wall(wait: Callable[[Any], object]) -> Timer:
+def _wall(wait: Callable[[Any], object], flush: Callable[[], object] = lambda: None) -> Timer:
     def timed(call: Callable[[], Any]) -> float:
+        flush()
         started = time.perf_counter_ns()
         wait(call())
         return float(time.perf_counter_ns() - started)

@@ -20,6 +20,7 @@ from grader.devices import cuda_ptx
 NAME = "cuda"
 TITLE = "NVIDIA GPU"
 LANGUAGES = ("cuda-c", "triton")
+CHECKS = False
 
 NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia[0-9]*",
          "/dev/dxg")  # fmt: skip

@@ -18,6 +18,7 @@ from grader.devices import cuda
 NAME = "metal"
 TITLE = "Apple GPU"
 LANGUAGES = ("metal",)
+CHECKS = True  # shader validation
 
 FRAMEWORK = Path("/System/Library/Frameworks/Metal.framework")
 

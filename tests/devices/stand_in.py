@@ -18,6 +18,7 @@ from tests.devices.virtual_card import VirtualCard
 NAME = "cuda"
 TITLE = "stand-in"
 LANGUAGES = ("cuda-c", "triton")
+CHECKS = False
 
 reason: str | None = None
 card: Callable[[], VirtualCard] = VirtualCard

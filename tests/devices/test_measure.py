@@ -367,6 +367,7 @@ def answering(frames: Sequence[Frame], header: dict[str, Any] | None = None) -> 
     class Module:
         NAME = "cuda"
         TITLE = "stand-in"
+        CHECKS = False
 
         @staticmethod
         def call(*_: object) -> Reply:
@@ -434,6 +435,7 @@ def test_a_child_that_dies_on_a_work_is_told_from_one_that_ran_out_of_time(
     class Slow:
         NAME = "cuda"
         TITLE = "stand-in"
+        CHECKS = False
 
         @staticmethod
         def call(*_: object) -> Reply:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from grader import measure
 from grader.assignment import load
-from grader.devices import hardware, metal, metal_errors
+from grader.devices import hardware, hardware_child, hardware_jobs, metal, metal_errors
 from grader.errors import NotGradableError
 from grader.languages import language
 from grader.run import Task, Work
-from grader.sandbox import seatbelt
+from grader.sandbox import Exit, Frame, Reply, seatbelt
 from grader.sandbox.confine import Confinement
 from grader.sandbox.records import Limits
 
@@ -112,6 +115,42 @@ def test_elsewhere_it_is_missing_and_says_so() -> None:
         hardware.chosen("metal", "metal")
     with pytest.raises(NotGradableError, match="expected a kernel in metal"):
         hardware.chosen("metal", "cuda-c")
+
+
+def test_what_is_refused_under_shader_validation_runs_once_more_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Checks take registers: a threadgroup of 1024 may be too large for that pipeline alone."""
+    _, found = works("assignment3")
+    asked: list[tuple[bool, int]] = []
+
+    def call(job: str, request: dict[str, Any], blobs: Sequence[bytes]) -> Reply:
+        asked.append((request["checked"], len(request["works"])))
+        frames = []
+        for work in request["works"]:
+            large = work["case"] == "a thousand" and request["checked"]
+            said = hardware_child._answer("refused" if large else "unsupported", "words", [])
+            frames.append(Frame({**said, "work": work["work"], "seconds": 0.0}))
+        return Reply(Exit("exited"), {}, frames=tuple(frames))
+
+    monkeypatch.setattr(metal, "call", call)
+    runs = hardware.run(metal, found)
+    assert asked == [(True, len(found)), (False, 1)]
+    assert {run.ended for run in runs} == {"unsupported"}
+
+
+def test_shader_validation_is_on_where_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str | None] = []
+    monkeypatch.delenv("MTL_SHADER_VALIDATION", raising=False)
+
+    def opened(request: object) -> None:
+        seen.append(os.environ.get("MTL_SHADER_VALIDATION"))
+
+    monkeypatch.setattr(hardware_jobs, "_card", opened)
+    for checked in (False, True):
+        list(hardware_jobs.run_job({"checked": checked, "works": []}, []))
+    assert seen == [None, "1"]
+    monkeypatch.delenv("MTL_SHADER_VALIDATION")
 
 
 def test_the_sandbox_of_a_mac_opens_the_gpu_only_where_ordered() -> None:

@@ -61,6 +61,12 @@ def test_the_wall_clock_waits_for_what_is_computed_later() -> None:
     timer = framework_devices._wall(waited.append)
     assert timer(lambda: "lazy") > 0
     assert waited == ["lazy"]
+    steps: list[str] = []
+    cold = framework_devices._wall(
+        lambda result: steps.append("wait"), lambda: steps.append("flush")
+    )
+    cold(lambda: steps.append("call"))
+    assert steps == ["flush", "call", "wait"]
 
 
 @pytest.mark.skipif("mlx" not in HERE, reason="MLX is not installed")
