@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -35,6 +36,13 @@ _ITEM_BYTES = {
 _ALLOCATED = re.compile(
     r"\bcuda(?:Malloc\w*|HostAlloc|HostRegister)\s*\((?:\s*\([^)]*\))*\s*&?\s*([\w.\->\[\]]+)"
 )
+
+
+def _without_calls(line: str) -> str:
+    """`float *x = (float*)malloc(n), *d;` as `float *x = malloc, *d;`."""
+    while (shorter := re.sub(r"\([^()]*\)", "", line)) != line:
+        line = shorter
+    return line
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,7 @@ class DeviceMemory:
         """The first allocation that a card would have had room for: its bytes, and where."""
 
         self._next_shared = iter(SHARED_SLOTS)
+        self._asked: Counter[Site] = Counter()
 
     def give(self, name: str, array: np.ndarray | None, size: int, item: int, role: str) -> None:
         """An array that the device holds before the program starts; None: undefined contents."""
@@ -211,18 +220,20 @@ class DeviceMemory:
         return twin
 
     def _name(self, site: Site) -> str:
-        """What the source calls the pointer that an allocation at `site` fills."""
+        """What the source calls the pointer that an allocation at `site` fills; of several on a
+        line each in turn."""
         text = self.lines.get(site.file, [])
         line = text[site.line - 1] if 0 < site.line <= len(text) else ""
-        found = _ALLOCATED.search(line)
-        return found[1] if found else ""
+        found = _ALLOCATED.findall(line)
+        self._asked[site] += 1
+        return found[(self._asked[site] - 1) % len(found)] if found else ""
 
     def _item_bytes(self, name: str, site: Site) -> int:
         """Bytes of an element, as far as the declaration of the pointer says."""
         short = re.escape(name.rpartition(".")[2].rpartition("->")[2].partition("[")[0])
         declared = re.compile(rf"\b(\w+)\s*\*(?:[^;(){{}}]*[*,\s])?{short}\b")
         for line in reversed(self.lines.get(site.file, [])[: site.line]):
-            for kind in declared.findall(line):
+            for kind in declared.findall(line) or declared.findall(_without_calls(line)):
                 if kind in _ITEM_BYTES:
                     return _ITEM_BYTES[kind]
         return 1
