@@ -123,8 +123,21 @@ def submit(
         for r in found
         if r is not best
     )
-    best = best.model_copy(update={"others": others})
+    said = tuple(
+        _also_graded(source.name, result, small=small)
+        for source, result in zip(handed_in.sources, found, strict=True)
+        if result is not best
+    )
+    best = best.model_copy(update={"others": others, "mentions": (*best.mentions, *said)})
     return best if whole else feedback.told(best, assignment.feedback)
+
+
+def _also_graded(name: str, result: Result, *, small: bool) -> str:
+    """What became of a kernel in another language than the one that counts."""
+    became = result.verdict.value.replace("_", " ")
+    if not small and result.score.points is not None:
+        became += f", {result.score.points} of {result.score.out_of} points"
+    return f"{name} was graded too: {became}; --language {result.language} shows it"
 
 
 def place(name: str, path: Path | None) -> Path:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from grader import cli
+from grader import grade as in_process
 from tests.conftest import ROOT
 
 KNOWN = ROOT / "assignments" / "assignment3" / "submissions"
@@ -227,3 +228,18 @@ def test_a_kernel_built_for_smaller_blocks_is_named_as_it_is_written(
     assert done.returncode == 1
     said = " ".join(done.stdout.split())
     assert "a block of 256 threads, more than the 128 that vec_add was compiled for" in said
+
+
+def test_a_kernel_in_another_language_that_does_not_count_is_mentioned(tmp_path):
+    known = ROOT / "assignments/assignment3/submissions"
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "kernel.cu").write_text((known / "accepted/plain.cu").read_text())
+    (work / "kernel.metal").write_text("kernel void vec_add( {}\n")
+    result = in_process.submit("assignment3", work, small=True)
+    assert (result.language, result.verdict.value) == ("cuda-c", "accepted")
+    assert result.mentions == (
+        "kernel.metal was graded too: build failed; --language metal shows it",
+    )
+    result = in_process.submit("assignment3", work, small=True, language="metal")
+    assert result.verdict.value == "build_failed" and not result.mentions
