@@ -107,8 +107,9 @@ def batch(
     people = roster.read(roster_file) if roster_file else None
     with ExitStack() as stack:
         book = stack.enter_context(Gradebook(gradebook, writing=True))
-        folder = _unpacked(submissions, stack)
+        folder, left_out = _unpacked(submissions, stack)
         finding = layouts.discover(folder, assignment.name, people)
+        finding = finding.model_copy(update={"skipped": (*left_out, *finding.skipped)})
         _say_found(console, finding, people, submissions)
         if people:
             book.add_students(people.students)
@@ -149,17 +150,20 @@ def batch(
     return summary
 
 
-def _unpacked(submissions: Path, stack: ExitStack) -> Path:
-    """The folder of submissions; an archive of the class is unpacked into a temporary one."""
+def _unpacked(submissions: Path, stack: ExitStack) -> tuple[Path, tuple[layouts.Skipped, ...]]:
+    """The folder of submissions; an archive of the class is unpacked into a temporary one, and
+    what of it cannot be is named."""
     if not (submissions.is_file() and submissions.name.lower().endswith(archive.SUFFIXES)):
-        return submissions
+        return submissions, ()
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="grade-class-")))
     when = submissions.stat().st_mtime
-    for name in archive.unpack(submissions, folder):
+    names, odd = archive.unpack_class(submissions, folder)
+    for name in names:
         os.utime(folder / name, (when, when))
+    left_out = tuple(layouts.Skipped(name=name, reason=why) for name, why in odd.items())
     inner = [p for p in folder.iterdir() if p.name != "__MACOSX"]
     alone = len(inner) == 1 and inner[0].is_dir() and not inner[0].name.endswith("-submissions")
-    return inner[0] if alone else folder
+    return (inner[0] if alone else folder), left_out
 
 
 def _wanted(

@@ -7,11 +7,14 @@ graded, in a child, so that a bad one costs that submission only.
 from __future__ import annotations
 
 import datetime
+import functools
 import hashlib
 import os
 import re
+import shutil
 import stat
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from grader.batch import commits
@@ -21,9 +24,16 @@ from grader.result import Record
 from grader.sandbox.archive import SUFFIXES as ARCHIVES
 
 KERNELS = (".cu", ".metal", ".py")
+BESIDE = (".toml", ".cuh", ".h", ".hpp", ".inl")
+"""What may stand beside a kernel: notes and headers."""
 METADATA = "submission_metadata.yml"
 _CANVAS_FILE = re.compile(r"^(?P<who>[^_]+)_(?:LATE_)?(?P<id>\d+)_\d+_(?P<file>.+)$")
-_MOODLE_FOLDER = re.compile(r"^(?P<who>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?$")
+_MOODLE = re.compile(
+    r"^(?P<who>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)(?:_(?P<file>.*))?$"
+)
+_BLACKBOARD = re.compile(
+    r"^.+_(?P<who>[^_]+)_attempt_\d{4}(?:-\d\d){5}(?:_(?P<file>.+)|(?P<about>\.txt))$"
+)
 _HANDED_IN = re.compile(r"^(?P<who>.+)_\d{8}T\d{6}Z_[0-9a-f]{12}$", re.ASCII)
 """What `grade submit` puts into a drop folder: who, the assignment, when, and of which contents."""
 _LARGEST_METADATA = 64 << 20
@@ -103,6 +113,8 @@ def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
             shown = os.fsencode(path.name).decode(errors="replace")
             skipped.append(Skipped(name=shown, reason="its name is not UTF-8"))
             continue
+        if (blackboard := _BLACKBOARD.match(path.name)) and blackboard["about"]:
+            continue  # what Blackboard says of the submission
         kind, *who = _owner(path, assignment, slug, roster)
         if not kind:
             skipped.append(Skipped(name=path.name, reason=who[0]))
@@ -119,7 +131,10 @@ def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
             by_owner.setdefault(students, []).append(path)
     for students, paths in by_owner.items():
         path = paths[0]
-        if len(paths) > 1:
+        flat = {p: name for p in paths if (name := _flat(p))}
+        if len(paths) > 1 and len(flat) == len(paths):
+            path = _gathered(flat)
+        elif len(paths) > 1:
             # Two files of one person are a choice that is not ours: the newest one counts.
             path = max(paths, key=lambda p: p.stat().st_mtime)
             skipped += [
@@ -147,7 +162,7 @@ def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
 def _owner(path: Path, assignment: str, slug: str, roster: Roster | None) -> tuple[str, ...]:
     """What kind of entry this is and the words for its students; no kind, and why, for others."""
     stem = path.name
-    for suffix in (*ARCHIVES, *KERNELS):
+    for suffix in (*ARCHIVES, *KERNELS, *(BESIDE if _flat(path) else ())):
         if path.is_file() and path.name.lower().endswith(suffix):
             stem = path.name[: -len(suffix)]
             break
@@ -165,11 +180,42 @@ def _owner(path: Path, assignment: str, slug: str, roster: Roster | None) -> tup
     if canvas := _CANVAS_FILE.match(stem):
         known = roster.find(canvas["id"]) if roster else None
         return "Canvas's download", known.id if known else canvas["who"]
-    if moodle := _MOODLE_FOLDER.match(stem):
-        return "Moodle's download", moodle["who"]
+    if moodle := _MOODLE.match(stem):
+        # Names may be anonymous, or those of two students: the participant's number is one's own.
+        known = roster.find(f"Participant {moodle['id']}") if roster else None
+        return "Moodle's download", known.id if known else moodle["who"]
+    if blackboard := _BLACKBOARD.match(path.name):
+        return "Blackboard's download", blackboard["who"]
     if slug and stem.startswith(f"{slug}-"):
         return "Classroom's clones", stem.removeprefix(f"{slug}-")
     return kind, stem
+
+
+def _flat(path: Path) -> str:
+    """The name a student gave to a file of a download without folders, or nothing."""
+    if not path.is_file() or not path.name.lower().endswith((*KERNELS, *BESIDE)):
+        return ""
+    matches = (pattern.match(path.name) for pattern in (_CANVAS_FILE, _MOODLE, _BLACKBOARD))
+    name = next((str(match["file"] or "") for match in matches if match), "")
+    return re.sub(r"-\d+(\.\w+)$", r"\1", name)  # Canvas numbers what is handed in again
+
+
+def _gathered(files: Mapping[Path, str]) -> Path:
+    """A folder of our own with the files that a download laid side by side, as they were called.
+
+    Of two of one name the newest stays.
+    """
+    folder = Path(tempfile.mkdtemp(dir=_flats().name))
+    for path in sorted(files, key=lambda p: p.stat().st_mtime):
+        if path.stat().st_size <= _MOST_BYTES:
+            shutil.copy2(path, folder / Path(files[path]).name)
+    return folder
+
+
+@functools.cache
+def _flats() -> tempfile.TemporaryDirectory[str]:
+    """Removed when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="grade-flat-")
 
 
 def _student(word: str, roster: Roster | None) -> str | None:

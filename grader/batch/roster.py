@@ -114,7 +114,10 @@ def decoded(data: bytes, name: str) -> str:
 
 def parse(text: str, name: str = "roster") -> Roster:
     """A roster from the text of a CSV file. Raises UsageError."""
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+    except csv.Error as error:
+        raise UsageError(f"{name} cannot be read: {error}", "Save it as CSV UTF-8.") from None
     header = next((i for i, row in enumerate(rows) if any(cell.strip() for cell in row)), None)
     if header is None:
         raise UsageError(f"{name} is empty", "A roster has a header and one line per student.")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grader.batch import layouts, roster
 from grader.errors import UsageError
@@ -63,6 +67,79 @@ def test_canvas_and_moodle_downloads(tmp_path: Path) -> None:
     write(tmp_path / "Bob Roe_99_assignsubmission_file_" / "kernel.cu")
     finding = layouts.discover(tmp_path, "assignment3", ROSTER)
     assert set(owners(finding)) == {"jdoe", "bob"}
+
+
+def test_files_that_a_download_laid_side_by_side_are_one_submission(tmp_path: Path) -> None:
+    """Canvas, Moodle without folders, and Blackboard put everybody's files into one folder."""
+    for name in (
+        "doejane_100001_11_kernel-2.cu", "doejane_100001_12_notes-1.toml",
+        "Bob Roe_77_assignsubmission_file_kernel.cu",
+        "Bob Roe_77_assignsubmission_file_tile.cuh",
+        "Vector Addition_annb_attempt_2026-11-30-14-32-05_kernel.cu",
+        "Vector Addition_annb_attempt_2026-11-30-14-32-05.txt",
+    ):  # fmt: skip
+        write(tmp_path / name)
+    people = roster.parse(
+        "Identifier,Full name,Email address,ID number\n"
+        "Participant 77,Róbert Roe,rob@x.edu,100002\nParticipant 78,Jane Doe,jane@x.edu,100001\n"
+        "Participant 79,Ann B,annb@x.edu,100003\n"
+    )
+    finding = layouts.discover(tmp_path, "assignment3", people)
+    found = {f.students[0]: f.path for f in finding.found}
+    assert set(found) == {"rob@x.edu", "jane@x.edu", "annb@x.edu"} and not finding.skipped
+    names = {who: sorted(p.name for p in layouts.files(path)) for who, path in found.items()}
+    assert names["jane@x.edu"] == ["kernel.cu", "notes.toml"]
+    assert names["rob@x.edu"] == ["kernel.cu", "tile.cuh"]
+    again = layouts.discover(tmp_path, "assignment3", people)
+    assert {f.students: f.sha256 for f in again.found} == {
+        f.students: f.sha256 for f in finding.found
+    }
+    assert {f.submitted for f in again.found} == {f.submitted for f in finding.found}
+
+
+def test_a_participants_number_tells_two_of_one_name_apart(tmp_path: Path) -> None:
+    people = roster.parse(
+        "Identifier,Full name,Email address\nParticipant 7,Jo Kim,a@x.edu\n"
+        "Participant 8,Jo Kim,b@x.edu\n"
+    )
+    for number in (7, 8):
+        write(tmp_path / f"Jo Kim_{number}_assignsubmission_file" / "kernel.cu")
+    write(tmp_path / "Participant_8_assignsubmission_onlinetext" / "onlinetext.html")
+    finding = layouts.discover(tmp_path, "assignment3", people)
+    assert {s for f in finding.found for s in f.students} == {"a@x.edu", "b@x.edu"}
+
+
+_NAME = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="/\0"), min_size=1, max_size=30
+).filter(lambda name: name not in (".", ".."))
+_DROPPED = "_assignment3_20261130T120000Z_0123456789ab.zip"
+_LMS = st.sampled_from([
+    "{}", "{}.cu", "{}.zip", "{}_1_2_kernel.cu", "{}_LATE_1_2_kernel.py", "submission_{}",
+    "{}_9_assignsubmission_file_", "{}_9_assignsubmission_file_k.cu", "assignment3-{}",
+    "x_{}_attempt_2026-11-30-14-32-05_k.cu", "{}" + _DROPPED, "+{}+" + _DROPPED,
+])  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(_LMS, _NAME, st.booleans()), max_size=8), st.booleans())
+def test_any_names_are_found_or_skipped(
+    entries: list[tuple[str, str, bool]], with_roster: bool
+) -> None:
+    """Whatever students call themselves and their files, everything is said about, once."""
+    with tempfile.TemporaryDirectory() as folder:
+        for form, name, is_folder in entries:
+            path = Path(folder, form.format(name))
+            with contextlib.suppress(OSError):  # too long, or there already
+                write(path / "kernel.cu") if is_folder else write(path)
+        people = roster.parse("id\n" + "".join(f"s{n}\n" for n in range(3)))
+        try:
+            finding = layouts.discover(Path(folder), "assignment3", people if with_roster else None)
+        except UsageError:
+            return
+        whose = [s for f in finding.found for s in f.students]
+        assert len(whose) == len(set(whose)) and all(whose)
+        for record in (*finding.found, *finding.skipped):
+            assert record.model_dump_json()
 
 
 METADATA = """\

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import io
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grader.batch import roster
 from grader.errors import UsageError
@@ -59,8 +64,53 @@ def test_a_name_two_students_share_finds_nobody() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("", "is empty"), ("colour,size\nred,1\n", "expected a column"), ("id\n", "no students")],
+    [
+        ("id\n" + "x" * 200_000, "cannot be read"),
+        ("", "is empty"),
+        ("colour,size\nred,1\n", "expected a column"),
+        ("id\n", "no students"),
+    ],
 )
 def test_what_is_no_roster_says_so(text: str, expected: str) -> None:
     with pytest.raises(UsageError, match=expected):
         roster.parse(text)
+
+
+_CELL = st.text(max_size=12)
+_HEADS = st.lists(
+    st.sampled_from(["id", "ID", "Email address", "SIS Login ID", "Student", "name", "Identifier",
+                     "github_username", "Vorname", "First name", "Section", "", "Ω"]),
+    min_size=1, max_size=6,
+)  # fmt: skip
+
+
+@given(
+    _HEADS,
+    st.lists(st.lists(_CELL, max_size=7), max_size=6),
+    st.sampled_from(",;\t"),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_any_csv_is_a_roster_or_says_why_not(
+    head: list[str], rows: list[list[str]], delimiter: str, end: str, coding: str
+) -> None:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator=end).writerows([head, *rows])
+    try:
+        data = text.getvalue().encode(coding)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return
+    try:
+        found = roster.parse(roster.decoded(data, "r.csv"), "r.csv")
+    except UsageError:
+        return
+    ids = [roster.folded(s.id) for s in found.students]
+    assert all(ids) and len(ids) == len(set(ids))
+    for student in found.students:
+        assert found.find(student.id) in (student, None)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_end_in_a_roster_or_a_message(data: bytes) -> None:
+    with contextlib.suppress(UsageError):
+        roster.parse(roster.decoded(data, "r.csv"), "r.csv")

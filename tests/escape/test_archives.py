@@ -140,3 +140,34 @@ def test_an_archive_that_is_too_large(tmp_path, folder):
 def test_an_archive_that_is_not_there(tmp_path, folder):
     with pytest.raises(RefusedError, match="cannot be read"):
         archive.unpack(tmp_path / "nothing.zip", folder)
+
+
+def test_one_students_file_does_not_stop_the_archive_of_a_class(tmp_path):
+    """More files than a submission may have, and among them what an archive may not name."""
+    path, folder = tmp_path / "class.zip", tmp_path / "out"
+    folder.mkdir()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for number in range(4500):
+            packed.writestr(
+                f"Zoë Müller {number}_{number}_assignsubmission_file_/kernel.cu", "//\n"
+            )
+        for name in ("../../etc/cron.d/x", "/etc/x", "a/\x1b[2J.cu", "a\\..\\b.cu", "n" * 300):
+            packed.writestr(zipfile.ZipInfo(name), "x")
+        packed.writestr("ann/kernel.cu", "first")
+        packed.writestr("ann/Kernel.cu", "second")
+        packed.writestr("ann/kernel.cu/below", "x")
+        packed.writestr("bomb/kernel.cu", bytes(archive.MOST_BYTES + 2))
+    names, left_out = archive.unpack_class(path, folder)
+    assert len(names) == 4501 and (folder / "ann" / "kernel.cu").read_text() == "first"
+    assert len(left_out) == 8, left_out
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["class.zip", "out"]
+    assert sum(p.is_file() for p in folder.rglob("*")) == 4501
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 and no more", b"x" * 2000])
+def test_a_class_that_is_no_archive(tmp_path, data):
+    (tmp_path / "class.zip").write_bytes(data)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(RefusedError):
+        archive.unpack_class(tmp_path / "class.zip", tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
