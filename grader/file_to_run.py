@@ -14,6 +14,7 @@ from grader.languages.cuda_includes import included_name, includes, is_file
 _INCLUDED = (
     ".h", ".cuh", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp", ".cu", ".cpp", ".cc", ".c",
 )  # fmt: skip
+_INCLUDE_FOLDERS = ("include", "inc", "../include", "../inc")
 _MOST_FILES = 500
 
 
@@ -34,7 +35,8 @@ def read(path: Path) -> str:
 
 def headers_beside(path: Path, others: Sequence[Path] = ()) -> dict[str, str]:
     """What the file, the `others` of its program and their headers include, where it lies beside
-    the including file or in the program's folder, by its path from there.
+    the including file or in the program's folder, by its path from there; what lies in a folder
+    `include` or `inc` there or beside that folder, by the name an include gives it.
 
     Where a name is made by a macro, all headers below the folder count as included.
     """
@@ -45,9 +47,10 @@ def headers_beside(path: Path, others: Sequence[Path] = ()) -> dict[str, str]:
         for _, _, operand in includes(text):
             name = included_name(operand)
             names = _all_headers(path.parent) if name is None else _places(file, name)
+            elsewhere = _in_include_folder(path.parent, name, names)
             for wanted in names:
                 known = wanted in found or wanted.startswith("/")
-                place = path.parent / wanted
+                place = elsewhere or path.parent / wanted
                 if wanted.endswith(_INCLUDED) and not known and is_file(place):
                     found[wanted] = _text(place)
                     waiting.append((wanted, found[wanted]))
@@ -67,6 +70,14 @@ def from_folder(path: Path, other: Path) -> str:
 def _places(file: str, name: str) -> list[str]:
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(file), name))
     return list(dict.fromkeys((beside, posixpath.normpath(name))))
+
+
+def _in_include_folder(folder: Path, name: str | None, names: Sequence[str]) -> Path | None:
+    """A header that lies in none of its usual places, but where projects are told to look (-I)."""
+    if name is None or any(is_file(folder / wanted) for wanted in names):
+        return None
+    places = (folder / include / name for include in _INCLUDE_FOLDERS)
+    return next((place for place in places if is_file(place)), None)
 
 
 def _all_headers(folder: Path) -> list[str]:

@@ -87,7 +87,9 @@ class Copies:
             return Answer(E.INVALID_VALUE)
         if size == 0:
             return Answer()
-        self.order.wait_before(q, stream, origin[0] if origin else None)
+        if origin:
+            end = origin[1] + (rows - 1) * from_pitch + width
+            self.order.wait_before(q, stream, origin[0], (origin[1], end))
         if target and len(q.payload) != size and not origin:
             raise ValueError(f"{q.api} of {size} bytes with {len(q.payload)}")
         answer = Answer(opens=not async_)
@@ -126,7 +128,9 @@ class Copies:
                 q.note(buffer=allocation.name, launches=len(self.launcher.done))
         self.order.spend(stream, COPY_LATENCY_NS + size / COPY_BYTES_PER_NS)
         if async_ and target is not None:
-            self.order.pend(stream, q.api, q.site, {target[0].slot})
+            span = target[1], target[1] + (rows - 1) * to_pitch + width
+            slot = target[0].slot
+            self.order.pend(stream, q.api, q.site, {slot}, spans={slot: span})
         elif not async_:
             self.order.wait(lambda pending: self.order.waits_for(stream, pending))
         return answer

@@ -51,6 +51,7 @@ class KernelCalls:
             done = self.launcher.launch(
                 q.site, name.decode(errors="replace"), grid, block, shared, packed,
                 cooperative=q.api == "cudaLaunchCooperativeKernel",
+                spans=len(self.order.streams) > 1,
             )  # fmt: skip
         except Refused as error:
             self.findings.launch_refused(q.site, str(error), error.status, error.advice)
@@ -59,7 +60,12 @@ class KernelCalls:
                    threads=done.threads, largest_elements=done.largest_elements)  # fmt: skip
         self.order.spend(stream, done.nanoseconds)
         self.order.pend(
-            stream, f"kernel {done.name}", q.site, done.slots, system_atomics=done.system_atomics
+            stream,
+            f"kernel {done.name}",
+            q.site,
+            done.slots,
+            spans=done.spans,
+            system_atomics=done.system_atomics,
         )
         if done.ended in ("unsupported", "fuel", "deadlock"):
             self.stopped = done.ended

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from grader import vgpu
 from grader.programs import errors as E
 from grader.programs import geometry, symbols
 from grader.programs.device_memory import Allocation, DeviceMemory, Site
 from grader.programs.findings import Findings
+from grader.programs.order import Span
 from grader.vgpu import cost
 from grader.vgpu.limits import Limits
 from grader.vgpu.memory import Storage
@@ -83,6 +87,7 @@ class Done:
     threads: int
     largest_elements: int
     system_atomics: bool = False
+    spans: Mapping[int, Span] = field(default_factory=dict)
 
 
 class Launcher:
@@ -159,8 +164,12 @@ class Launcher:
         packed: bytes,
         *,
         cooperative: bool,
+        spans: bool = False,
     ) -> Done:
-        """Carry out a launch. Raises Refused for what CUDA refuses."""
+        """Carry out a launch; with `spans`, see which part of each buffer it writes.
+
+        Raises Refused for what CUDA refuses.
+        """
         kernel = self.program.kernels.get(symbol)
         if kernel is None:
             raise Refused("this kernel has no device code", E.INVALID_DEVICE_FUNCTION)
@@ -178,6 +187,7 @@ class Launcher:
         # Only a launch that repeats the last one can turn out to change nothing.
         again = self._last is not None and self._last[0] == key
         state = self.memory.state() if again else 0
+        marks = self._put_aside(arguments) if spans else {}
         try:
             run = vgpu.launch(
                 kernel.optimised, grid, block, arguments, shared=shared, memory=self.memory.memory,
@@ -185,6 +195,8 @@ class Launcher:
             )  # fmt: skip
         except vgpu.LaunchError as error:
             raise Refused(str(error), E.INVALID_VALUE) from None
+        finally:
+            parts = _put_back(marks)
         self.memory.wrote()
         spent = int(run.metrics.counts.get("warp_instructions", 0))
         if twins and self._checked + spent <= CHECKED_INSTRUCTIONS:
@@ -204,6 +216,7 @@ class Launcher:
         self.memory.version += 1
         time = cost.estimate(run.metrics.counts, registers=kernel.registers).nanoseconds
         done = self._describe(site, kernel, run, time, arguments, grid, block, before)
+        done = replace(done, slots=(done.slots - set(marks)) | set(parts), spans=parts)
         self._add(run.metrics.counts, run.metrics.lines, time)
         unchanged = again and not run.printed and self.memory.state() == state
         self._settled = unchanged and run.ended == "finished"
@@ -295,6 +308,15 @@ class Launcher:
         if needed is None:
             return None
         return needed, self.memory.copy_for(kernel.optimised, kernel.optimised)
+
+    def _put_aside(self, arguments: list[bytes]) -> dict[int, tuple[Storage, np.ndarray]]:
+        """The marks of what was written in a launch's buffers, which begin anew."""
+        kept = {}
+        for storage in {a.storage.slot: a.storage for a in self._passed(arguments)}.values():
+            if storage.written is not None:
+                kept[storage.slot] = storage, storage.written.copy()
+                storage.written[:] = 0
+        return kept
 
     def _passed(self, arguments: list[bytes]) -> list[Allocation]:
         """The allocations that a launch is given."""
@@ -401,6 +423,18 @@ def _unpack(kernel: Kernel, packed: bytes) -> list[bytes]:
     if at != len(packed):
         raise ValueError(f"{len(packed)} bytes of arguments for a kernel that takes {at}")
     return arguments
+
+
+def _put_back(marks: dict[int, tuple[Storage, np.ndarray]]) -> dict[int, Span]:
+    """Which part of each buffer a launch has written; its marks are added to those of before."""
+    spans = {}
+    for slot, (storage, before) in marks.items():
+        now = storage.written
+        assert now is not None, "marks were put aside"
+        if now.any():
+            spans[slot] = int(now.argmax()), now.size - int(now[::-1].argmax())
+        np.maximum(now, before, out=now)
+    return spans
 
 
 def _is_host(value: int) -> bool:

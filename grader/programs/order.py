@@ -6,8 +6,9 @@ Everything runs when it is asked for; kept beside it is what the program may rel
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from grader.programs import errors as E
 from grader.programs.calls import Answer, Request
@@ -37,10 +38,17 @@ class Event:
     work: int = 0
 
 
+Span = tuple[int, int]
+"""Bytes of a buffer, from the first to behind the last."""
+
+NOWHERE: Mapping[int, Span] = MappingProxyType({})
+
+
 @dataclass
 class Pending:
     """Work that the host has not waited for: a launch or a copy, and what it may write.
 
+    `writes` are slots of buffers, `spans` the part of one, in bytes, where it is known.
     `system_atomics`: it is a kernel with atomics that the host's own atomics are ordered with.
     """
 
@@ -49,6 +57,7 @@ class Pending:
     what: str
     site: Site
     writes: frozenset[int]
+    spans: Mapping[int, Span]
     system_atomics: bool = False
     ordered: set[int] = field(default_factory=set)
 
@@ -101,11 +110,11 @@ class Order:
 
     def pend(
         self, stream: int, what: str, site: Site, writes: set[int] | frozenset[int], *,
-        system_atomics: bool = False,
+        spans: Mapping[int, Span] = NOWHERE, system_atomics: bool = False,
     ) -> None:  # fmt: skip
         self._work += 1
         self.pending.append(
-            Pending(self._work, stream, what, site, frozenset(writes), system_atomics)
+            Pending(self._work, stream, what, site, frozenset(writes), spans, system_atomics)
         )
         del self.pending[:-1000]
 
@@ -120,12 +129,13 @@ class Order:
     def wait(self, over: Callable[[Pending], bool]) -> None:
         self.pending = [p for p in self.pending if not over(p)]
 
-    def wait_before(self, q: Request, stream: int, storage: Storage | None) -> None:
+    def wait_before(self, q: Request, stream: int, storage: Storage, span: Span) -> None:
         """A finding where a copy reads what work of another stream may still be writing."""
-        if storage is None:
-            return
         for pending in self.pending:
-            if storage.slot in pending.writes and not self.waits_for(stream, pending):
+            if storage.slot not in pending.writes or self.waits_for(stream, pending):
+                continue
+            first, end = pending.spans.get(storage.slot, span)
+            if first < span[1] and span[0] < end:
                 self.findings.not_waited_for(
                     q.api, q.site, storage.name, pending.what, pending.site
                 )

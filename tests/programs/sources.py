@@ -275,6 +275,24 @@ int main() {
   cudaFree(box), cudaFree(out);
 }
 """,
+    "other_stream_in_part": """
+__global__ void fill(int* out) { out[threadIdx.x] = 1; }
+int main() {
+  int *d, *h;
+  cudaStream_t s, t;
+  cudaStreamCreate(&s);
+  cudaStreamCreate(&t);
+  cudaMalloc(&d, 64 * sizeof(int));
+  cudaMallocHost(&h, 64 * sizeof(int));
+  cudaMemset(d, 0, 64 * sizeof(int));
+  fill<<<1, 32, 0, s>>>(d + 16);
+  cudaMemcpyAsync(h, d, 16 * sizeof(int), cudaMemcpyDeviceToHost, t);
+  cudaMemcpyAsync(h, d + 47, 8, cudaMemcpyDeviceToHost, t);  // HERE unsynchronised_read
+  cudaDeviceSynchronize();
+  cudaFree(d);
+  cudaFreeHost(h);
+}
+""",
     "managed_read_too_early": """
 __global__ void fill(int* out) { out[threadIdx.x] = 1; }
 int main() {

@@ -125,6 +125,28 @@ int main() {
   return 0;
 }
 """,
+    "parts of a buffer in streams": """
+__global__ void twice(int* x, int from) { x[from + threadIdx.x] *= 2; }
+int main() {
+  int *host, *d, *e;
+  cudaMallocHost(&host, 128 * sizeof(int));
+  cudaMalloc(&d, 128 * sizeof(int));
+  cudaMalloc(&e, 64 * sizeof(int));
+  for (int i = 0; i < 128; ++i) host[i] = i;
+  cudaStream_t s[2];
+  for (int k = 0; k < 2; ++k) cudaStreamCreate(&s[k]);
+  for (int k = 0; k < 2; ++k) {
+    cudaMemcpyAsync(d + 64 * k, host + 64 * k, 256, cudaMemcpyHostToDevice, s[k]);
+    twice<<<1, 64, 0, s[k]>>>(d, 64 * k);
+    cudaMemcpyAsync(host + 64 * k, d + 64 * k, 256, cudaMemcpyDeviceToHost, s[k]);
+  }
+  cudaMemcpyAsync(e, d, 256, cudaMemcpyDeviceToDevice, s[0]);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 128; ++i) expect(host[i] == 2 * i);
+  cudaFree(d), cudaFree(e), cudaFreeHost(host);
+  return 0;
+}
+""",
     "registered": """
 int main() {
   int *a = new int[64](), *there, value;

@@ -133,3 +133,25 @@ std::string text(int device) {
     (tmp_path / "text.cpp").write_text(other)
     found = run_program.run(tmp_path / "main.cu", text, [], beside=[tmp_path / "text.cpp"])
     assert (found.ended, found.stdout, found.faults) == ("exited", "32 lanes", ())
+
+
+@needs_host
+def test_headers_in_the_project_s_include_folder(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc/sizes.h").write_text('#include "deeper.h"\n#define N (HALF * 2)\n')
+    (tmp_path / "inc/deeper.h").write_text("#define HALF 16\n")
+    text = """#include "sizes.h"
+__global__ void fill(int* out) { out[threadIdx.x] = N; }
+int main() {
+  int *out, host[N];
+  cudaMalloc(&out, sizeof host);
+  fill<<<1, N>>>(out);
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  cudaFree(out);
+  return host[N - 1] - 32;
+}
+"""
+    (tmp_path / "src/main.cu").write_text(text)
+    found = run_program.run(tmp_path / "src/main.cu", text, [])
+    assert (found.ended, found.exit_status, found.faults) == ("exited", 0, ())
