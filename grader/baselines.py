@@ -27,8 +27,8 @@ from grader.result import Baseline, CaseResult
 from grader.run import Task
 
 LIMITS = sandbox.Limits(wall_seconds=120.0, cpu_seconds=240.0, memory_bytes=8 << 30)
-COMPILERS = ("/usr/bin", "/usr/local/bin")
-"""What `torch.compile` starts: a C++ compiler, an assembler and a linker."""
+COMPILERS = ("/usr/bin", "/usr/local/bin", "/usr/sbin", "/sbin")
+"""Where what `torch.compile` starts stands: a compiler, an assembler, a linker, ldconfig."""
 
 COMPILING = replace(LIMITS, wall_seconds=300.0, cpu_seconds=600.0, processes=64)
 
