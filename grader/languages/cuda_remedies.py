@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from grader.languages import cuda_contract as contract_check
 from grader.languages.cuda_attempt import Attempt, attempt
@@ -13,9 +14,15 @@ from grader.languages.cuda_host_code import Blanked, blank_host_code, blank_host
 from grader.result import Diagnostic
 
 _ROUNDS = 12
-_ANNOTATED_LAMBDA = "__host__ or __device__ annotation on lambda is not allowed"
+# `[] __device__ (float x)`, which nvcc takes with --extended-lambda, says nothing new inside device
+# code; `register`, which C++17 took away and nvcc only warns of, says nothing at all.
+_IDLE = {
+    "__host__ or __device__ annotation on lambda is not allowed": re.compile(
+        r"(?<=\])\s*(?:__(?:host|device)__\s*)+(?=[({])"
+    ),
+    'use of the "register" storage class specifier': re.compile(r"\bregister\b"),
+}
 _COMPOUND = re.compile(r"\(((?:\w+::)*[A-Za-z_]\w*(?:<[\w\s,]*>)?)\)(?=\s*\{)")
-_ANNOTATION = re.compile(r"(?<=\])\s*(?:__(?:host|device)__\s*)+(?=[({])")
 
 
 def until_settled(source: Source, compiler: Compiler) -> Attempt:
@@ -25,7 +32,7 @@ def until_settled(source: Source, compiler: Compiler) -> Attempt:
     explain are blanked too; if even that fails, the messages from before count.
     """
     remedies = (
-        _without_lambda_annotations,
+        _without_idle_words,
         _without_compound_literals,
         _without_host_code,
         _without_lost_constants,
@@ -57,11 +64,20 @@ def _without_host_code(tried: Attempt) -> Source | None:
     return _blank(tried.source, flagged, blank_host_code)
 
 
-def _without_lambda_annotations(tried: Attempt) -> Source | None:
-    """Inside device code a lambda is device code, and `[] __device__ (float x)`, which nvcc takes
-    with --extended-lambda, says nothing new: the words become spaces."""
-    flagged = [m for m in tried.errors if m.diagnostic.message.startswith(_ANNOTATED_LAMBDA)]
-    return _blank(tried.source, flagged, _plain_lambdas)
+def _without_idle_words(tried: Attempt) -> Source | None:
+    """Words that nvcc takes and this compiler does not, where they change nothing: spaces."""
+    for message, words in _IDLE.items():
+        flagged = [m for m in tried.errors if m.diagnostic.message.startswith(message)]
+        if changed := _blank(tried.source, flagged, partial(_spaced, words)):
+            return changed
+    return None
+
+
+def _spaced(words: re.Pattern[str], text: str, places: Sequence[tuple[int, int]]) -> Blanked:
+    lines = text.split("\n")
+    for number, _ in places:
+        lines[number - 1] = words.sub(lambda m: " " * len(m[0]), lines[number - 1])
+    return Blanked("\n".join(lines), {})
 
 
 def _without_compound_literals(tried: Attempt) -> Source | None:
@@ -87,13 +103,6 @@ def _unwrapped(literal: re.Match[str]) -> str:
         macro = re.search(r"#[ \t]*define[ \t]+\w+(\([^()]*\))?$", before)
         return f" {literal[1]} " if macro else literal[0]
     return f" {literal[1]} "
-
-
-def _plain_lambdas(text: str, places: Sequence[tuple[int, int]]) -> Blanked:
-    lines = text.split("\n")
-    for number, _ in places:
-        lines[number - 1] = _ANNOTATION.sub(lambda m: " " * len(m[0]), lines[number - 1])
-    return Blanked("\n".join(lines), {})
 
 
 def _without_host_types(tried: Attempt) -> Source | None:

@@ -1,6 +1,7 @@
 // What nvcc brings without any include, through its implicit cuda_runtime.h.
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -130,7 +130,7 @@ BOTH float2 twice(float2 v) { return (float2){2 * v.x, 2 * v.y}; }
 __global__ void vec_add(const float* A, const float* B, float* C, int N) {
   auto f = [] __device__ (float x) { return x + 1; };
   auto g = [=] __host__ __device__ (int i) { return i < N; };
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  register int i = blockIdx.x * blockDim.x + threadIdx.x;
   bool inside = g(i);
   P p = (P) {i};
   if (inside) { C[p.a] = f(A[i]) + twice(ONES).x; }

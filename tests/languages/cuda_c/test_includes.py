@@ -119,6 +119,7 @@ def test_every_host_header_compiles_beside_a_kernel(header: str) -> None:
         ("utility", "std::make_pair(A[i], 2).first + std::exchange(N, 3)"),
         ("utility", "std::make_index_sequence<4>::size()"),
         ("array", "std::array<float, 2>{A[i], B[i]}[1] + std::array<int, 3>{}.size()"),
+        ("vector", "(std::uint64_t)N"),
         ("vector", "std::is_same_v<std::size_t, std::pair<std::size_t, int>::first_type>"),
         ("cstddef", "(float)offsetof(float4, z)"),
         ("stdio.h", "INFINITY + (uint)N + M_PI"),
