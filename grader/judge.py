@@ -111,12 +111,15 @@ def _case(
     )
 
 
+_NO_NAME = "local memory"
+
+
 def merge(builds: Sequence[Sequence[Fault]], file: str) -> tuple[Fault, ...]:
     """The union of what several builds of one kernel showed, each finding once.
 
     Builds for checking come after the first and are preferred: their lines are exact and their
     accesses are those of the source. A finding without a line is dropped where another build has
-    the same one with its line.
+    the same one with its line, and one in local memory where another names the array.
     """
     found: dict[tuple[object, ...], Fault] = {}
     for faults in [*builds[1:], builds[0]]:
@@ -130,6 +133,8 @@ def merge(builds: Sequence[Sequence[Fault]], file: str) -> tuple[Fault, ...]:
             found.setdefault(key, fault)
     placed = {_key(fault)[:-2] for fault in found.values() if fault.line}
     kept = [fault for fault in found.values() if fault.line or _key(fault)[:-2] not in placed]
+    known = {_unnamed(fault) for fault in kept if fault.buffer != _NO_NAME}
+    kept = [f for f in kept if f.buffer != _NO_NAME or _unnamed(f) not in known]
     return tuple(
         sorted(kept, key=lambda f: (list(Severity).index(f.severity), f.file or "", f.line or 0))
     )
@@ -137,6 +142,11 @@ def merge(builds: Sequence[Sequence[Fault]], file: str) -> tuple[Fault, ...]:
 
 def _key(fault: Fault) -> tuple[object, ...]:
     return fault.kind, fault.severity, fault.buffer, fault.access, fault.file, fault.line
+
+
+def _unnamed(fault: Fault) -> tuple[object, ...]:
+    """A finding in local memory without the name of the array, which one build knows."""
+    return fault.kind, fault.severity, fault.space, fault.access, fault.file, fault.line
 
 
 def _both(one: Fault, other: Fault) -> Fault:

@@ -200,7 +200,7 @@ class _Parser:
         while self.peek().text.startswith("."):
             token = self.next()
             if token.text == ".align":
-                align = self.integer()
+                align = self.alignment()
             elif token.text == ".attribute":
                 self.expect("(")
                 while self.next().text != ")":
@@ -221,10 +221,7 @@ class _Parser:
                 raise PtxError(token.line, f"expected a name, found {token.text!r}")
             if not type_:
                 raise PtxError(token.line, f"no type for {token.text}")
-            dims: list[int] = []
-            while self.accept("["):
-                dims.append(0 if self.peek().text == "]" else self.integer())
-                self.expect("]")
+            dims = self.dimensions()
             init = self.initialiser() if self.accept("=") else None
             if dims and dims[0] == 0 and init is not None:
                 dims[0] = len(init)
@@ -236,6 +233,22 @@ class _Parser:
                 break
         self.expect(";")
         return out
+
+    def alignment(self) -> int:
+        line, align = self.peek().line, self.integer()
+        if align <= 0 or align & (align - 1):
+            raise PtxError(line, f"an alignment of {align}")
+        return align
+
+    def dimensions(self) -> list[int]:
+        """`[4][8]` behind a name; `[]` is 0."""
+        found: list[int] = []
+        while self.accept("["):
+            found.append(0 if self.peek().text == "]" else self.integer())
+            if found[-1] < 0:
+                raise PtxError(self.peek().line, f"an array of {found[-1]} elements")
+            self.expect("]")
+        return found
 
     def initialiser(self) -> tuple[Imm | Sym | Generic, ...]:
         out: list[Imm | Sym | Generic] = []
@@ -285,16 +298,13 @@ class _Parser:
             while self.peek().text.startswith("."):
                 word = self.next().text
                 if word == ".align":
-                    align = self.integer()
+                    align = self.alignment()
                 elif word[1:] in TYPE_BYTES:
                     type_ = word[1:]
             name = self.next()
             if name.kind != "id" or not type_:
                 raise PtxError(name.line, f"malformed parameter near {name.text!r}")
-            dims: list[int] = []
-            while self.accept("["):
-                dims.append(0 if self.peek().text == "]" else self.integer())
-                self.expect("]")
+            dims = self.dimensions()
             out.append(Variable(name.text, "param", type_, align or TYPE_BYTES[type_], tuple(dims)))
             self.accept(",")
         return tuple(out)

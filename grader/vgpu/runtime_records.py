@@ -79,6 +79,7 @@ class CLaunch(ctypes.Structure):
         ("live_clock", _U64), ("arena", _P), ("arena_left", _U64), ("call_sites", _P),
         ("ncall_sites", _U64),
         ("exact", _U32 * 3), ("pad_exact", _U32), ("checked_reads", _P),
+        ("origins", _P), ("norigins", _U64),
         ("lost_errors", _U64),
         ("heap_sites", _P), ("no_memory_site", _U32), ("heap_block_bytes", _U32),
         ("functions", _P), ("nfunctions", _U64),

@@ -135,6 +135,14 @@ def test_one_finding_of_two_builds_is_said_once_with_the_exact_line() -> None:
     assert merged[0].column == 12
 
 
+def test_local_memory_is_named_where_one_build_knows_the_array() -> None:
+    unnamed = fault(kind="uninitialised", buffer="local memory", space="local")
+    named = fault(kind="uninitialised", buffer="held", space="local")
+    merged = judge.merge([(unnamed, fault()), (named, fault())], "vec_add.cu")
+    assert [f.buffer for f in merged] == ["held", "A"]
+    assert judge.merge([(unnamed,), ()], "vec_add.cu")[0].buffer == "local memory"
+
+
 def test_a_finding_of_two_launches_adds_up() -> None:
     merged = judge.merge([(fault(count=2), fault(count=3))], "vec_add.cu")
     assert [f.count for f in merged] == [5]

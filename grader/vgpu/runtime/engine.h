@@ -85,6 +85,9 @@ typedef struct {
 struct Launch;
 struct Block;
 
+/* The load that undefined bytes came from; `site` plus one, 0 where nothing is known. */
+typedef struct { u32 site, buffer, space, size; u64 address; } Origin;
+
 typedef struct Warp {
   u32 pc[LANES];
   u64 addr[LANES];
@@ -120,9 +123,9 @@ typedef struct Warp {
   u32 async_count, async_capacity;
   u32 groups[LANES];
   u32 serial;
-  u32 origin_site[LANES];    /* the last load that gave undefined bytes, plus one */
-  u32 origin_buffer[LANES], origin_space[LANES], origin_size[LANES];
-  u64 origin_address[LANES];
+  Origin origin[LANES];      /* of the last undefined bytes that a lane loaded */
+  u32 origin_kept[LANES];    /* where the launch keeps it, plus one */
+  u32 *local_origin;         /* of each undefined word of local memory, kept; null without one */
   u32 last_call, pad2;        /* where call_site looks first */
 } Warp;
 
@@ -205,6 +208,8 @@ typedef struct Launch {
   u64 ncall_sites;
   u32 exact[3], pad_exact;   /* the grid in threads where its last blocks are not whole, or 0 */
   u8 *checked_reads;         /* per site: 1 for a load whose value an atomic of the lane checked */
+  Origin *origins;
+  u64 norigins;
   u64 lost_errors;           /* findings of that severity that there was no room for */
   u32 *heap_sites;           /* where each block of the heap was allocated */
   u32 no_memory_site;        /* the first allocation that the heap had no room for, plus one */

@@ -8,10 +8,44 @@ static inline u8 *init_byte(Warp *w, const Place *P, u32 lane, u32 k) {
   return P->shadow && P->shadow->init ? P->shadow->init + P->offset + k : 0;
 }
 
+/* Undefined bytes that local memory only passes on keep the load that they came from. */
+#define MOST_ORIGINS (1u << 16)
+
+static u32 *local_origin(Warp *w, u32 lane, u64 offset) {
+  return w->local_origin + offset / 4 * LANES + lane;
+}
+
+static u32 keep_origin(Warp *w, u32 lane) {
+  Launch *L = w->launch;
+  const Origin *o = &w->origin[lane];
+  if (!o->site) return 0;
+  u32 kept = w->origin_kept[lane];
+  if (kept && !memcmp(&L->origins[kept - 1], o, sizeof *o)) return kept;
+  if (!L->origins) L->origins = malloc(MOST_ORIGINS * sizeof *o);
+  if (L->norigins == MOST_ORIGINS) return 0;
+  L->origins[L->norigins++] = *o;
+  return w->origin_kept[lane] = (u32)L->norigins;
+}
+
+/* `bad` of the bytes that a lane puts into local memory are undefined. A value of which some bytes
+   are defined is a new one: reading it is what goes wrong. */
+static void local_store_origin(Warp *w, u32 lane, const Place *P, u32 size, u32 bad) {
+  if (!bad && !w->local_origin) return;
+  if (!w->local_origin) w->local_origin = calloc(LANES, w->launch->local_bytes);
+  u32 kept = bad == size ? keep_origin(w, lane) : 0;
+  for (u64 k = P->offset / 4 * 4; k < P->offset + size; k += 4) *local_origin(w, lane, k) = kept;
+}
+
 static void undefined_load(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size) {
-  w->origin_site[lane] = call_site(w, lane, site) + 1;
-  w->origin_buffer[lane] = P->buffer, w->origin_space[lane] = P->space;
-  w->origin_address[lane] = a, w->origin_size[lane] = size;
+  w->origin[lane] = (Origin){call_site(w, lane, site) + 1, P->buffer, P->space, size, a};
+}
+
+/* The same of local memory, whose first undefined byte is at `offset`. */
+static void undefined_local(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size,
+                            u64 offset) {
+  u32 kept = w->local_origin ? *local_origin(w, lane, offset) : 0;
+  if (kept) w->origin[lane] = w->launch->origins[kept - 1];
+  else undefined_load(w, lane, site, P, a, size);
 }
 
 static inline int all_ones(const u8 *p, u32 n) {
@@ -87,10 +121,11 @@ static void shadow_load(Warp *w, u32 mask, u32 site, u64 add) {
     lane_get(w, &P, l, elem, vec);
     u8 *init = init_byte(w, &P, l, 0);
     if (init && (P.local || !all_ones(init, size))) {
-      u32 bad = 0;
-      for (u32 k = 0; k < size; k++)
-        if (!*init_byte(w, &P, l, k)) out[k] |= 1u << l, bad++;
-      if (bad) undefined_load(w, l, site, &P, a, size);
+      u32 bad = 0, first = 0;
+      for (u32 k = size; k-- > 0;)
+        if (!*init_byte(w, &P, l, k)) out[k] |= 1u << l, bad++, first = k;
+      if (bad && P.local) undefined_local(w, l, site, &P, a, size, P.offset + first);
+      else if (bad) undefined_load(w, l, site, &P, a, size);
     }
     if (tracked(&P)) race_access(w, l, site, READ, S->flags, &P, a, size, 0);
     if (S->flags & (VOLATILE | RELAXED | ACQUIRE)) observed(w, a, S->flags & ACQUIRE);
@@ -133,10 +168,12 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
     if (bad == size && P.space == GLOBAL) {
       rt_uninitialised(w, 1u << l, site);
       bad = 0;
-    } else if (bad == size && P.space == SHARED && w->origin_site[l]) {
-      report(w, UNINITIALISED, NOTE, w->origin_site[l] - 1, l, READ, w->origin_space[l],
-             w->origin_buffer[l], w->origin_address[l], w->origin_size[l], 1);
+    } else if (bad == size && P.space == SHARED && w->origin[l].site) {
+      const Origin *o = &w->origin[l];
+      report(w, UNINITIALISED, NOTE, o->site - 1, l, READ, o->space, o->buffer, o->address,
+             o->size, 1);
     }
+    if (P.local) local_store_origin(w, l, &P, size, bad);
     int equal = 0;
     if (tracked(&P)) {
       equal = 1;

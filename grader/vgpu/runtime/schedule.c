@@ -221,7 +221,7 @@ static void warp_free(Launch *L, Warp *w) {
     free(w->stack), free(w->frames);
   }
   (void)L;
-  free(w->local), free(w->local_init), free(w->visited), free_order(w);
+  free(w->local), free(w->local_init), free(w->local_origin), free(w->visited), free_order(w);
   free(w->gvc), free(w->fence_gvc), free(w->pending_gvc), free(w->fence_block), free(w->async), free(w);
 }
 
@@ -265,6 +265,7 @@ static Warp *warp_new(Launch *L, Block *B, u32 k, Warp *w) {
     }
   } else if (L->checks) {
     if (L->local_bytes) memset(w->local_init, 0, (usize)LANES * L->local_bytes);
+    free(w->local_origin), w->local_origin = 0;
     memset(w->visited, 0, L->nblocks * sizeof(u32));
     forget_order(w);
     free(w->gvc), free(w->fence_gvc), free(w->pending_gvc), free(w->fence_block);
@@ -279,7 +280,8 @@ static Warp *warp_new(Launch *L, Block *B, u32 k, Warp *w) {
   w->budget = L->quantum;
   w->clock = 1, w->fenced = w->fence_is_new = 0;
   w->async_count = 0;
-  memset(w->origin_site, 0, sizeof w->origin_site);
+  memset(w->origin, 0, sizeof w->origin);
+  memset(w->origin_kept, 0, sizeof w->origin_kept);
   memset(w->groups, 0, sizeof w->groups);
   memset(w->depth, 0, sizeof w->depth);
   w->block = B;
@@ -461,9 +463,10 @@ void rt_unsupported(Warp *w, u32 mask, u32 site) {
 /* An undefined value matters at `site`: name the load it came from where there was one. */
 void rt_uninitialised(Warp *w, u32 mask, u32 site) {
   LANE_LOOP(mask, l) {
-    u32 from = w->origin_site[l];
-    Fault *f = from ? report(w, UNINITIALISED, ERROR, from - 1, l, READ, w->origin_space[l],
-                             w->origin_buffer[l], w->origin_address[l], w->origin_size[l], 1)
+    const Origin *o = &w->origin[l];
+    u32 from = o->site;
+    Fault *f = from ? report(w, UNINITIALISED, ERROR, from - 1, l, READ, o->space, o->buffer,
+                             o->address, o->size, 1)
                     : report(w, UNINITIALISED, ERROR, site, l, READ, GENERIC, 0, 0, 0, 1);
     if (f && from && !f->has_other) f->has_other = 2, f->other_site = site;
   }

@@ -25,7 +25,8 @@ static void shadow_finish(Launch *L) {
   for (u64 k = 0; k < L->nslots; k++)
     if (L->slots[k]) shadow_free(&L->slots[k]->shadow);
   for (u64 k = 0; k < L->nsync; k++) free(L->sync[k].vc), free(L->sync[k].block_vc);
-  free(L->sync);
+  free(L->sync), free(L->origins);
+  L->origins = 0, L->norigins = 0;
   L->sync = 0, L->nsync = L->sync_capacity = 0;
   while (L->arena) {
     Chunk *c = L->arena;

@@ -4,6 +4,8 @@ u32 rt_shfl(Warp *w, u32 mask, u32 site) {
   u32 mode = w->launch->sites[site].vector, inside = 0, undefined = 0;
   u32 shadow = w->launch->checks ? w->scratch[SHADOW_ROW][0] : 0;
   u32 out[LANES];
+  Origin origin[LANES];
+  if (shadow) memcpy(origin, w->origin, sizeof origin);
   for (u32 l = 0; l < LANES; l++) {
     u32 b = w->scratch[1][l] & 31, c = w->scratch[2][l];
     u32 clamp = c & 31, segment = c >> 8 & 31;
@@ -23,10 +25,9 @@ u32 rt_shfl(Warp *w, u32 mask, u32 site) {
     u32 named = w->scratch[63][l] & w->first_live;
     if (mask >> l & 1 && !(mask >> j & 1) && !(named >> j & 1)) {
       undefined |= 1u << l;
-      w->origin_site[l] = call_site(w, l, site) + 1, w->origin_buffer[l] = 0, w->origin_space[l] = GENERIC;
-      w->origin_address[l] = 0, w->origin_size[l] = j;
+      w->origin[l] = (Origin){call_site(w, l, site) + 1, 0, GENERIC, j, 0};
     }
-    if (shadow & mask & 1u << j) undefined |= 1u << l;
+    if (shadow & mask & 1u << j) undefined |= 1u << l, w->origin[l] = origin[j];
   }
   memcpy(w->scratch[4], out, sizeof out);
   if (w->launch->checks) w->scratch[SHADOW_ROW][0] = undefined;
