@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from markupsafe import Markup, escape
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Keyword, Literal, Name, Number, String, _TokenType
@@ -12,6 +14,9 @@ from grader.result import Diagnostic, LineMetrics, Record, SourceFile
 
 MOST_ON_A_LINE = 8
 """Findings of one line that stand beneath it; errors come first."""
+
+MOST_ROWS = 5000
+"""Lines that are shown in any case; of those behind them, the ones where something was found."""
 
 LEXERS = {"cuda-c": "cuda", "metal": "cpp", "triton": "python"}
 
@@ -73,24 +78,36 @@ def rows(
         line = finding.fault.line
         if line is not None and same_file(finding.fault.file or "", file.name):
             found.setdefault(line, []).append(finding)
+    told: dict[int, list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        if diagnostic.line is not None and same_file(diagnostic.file, file.name):
+            told.setdefault(diagnostic.line, []).append(diagnostic)
     return tuple(
         Row(
             number=number,
             markup=markup,
             findings=tuple(found.get(number, [])[:MOST_ON_A_LINE]),
             more=max(0, len(found.get(number, ())) - MOST_ON_A_LINE),
-            diagnostics=tuple(
-                d for d in diagnostics if d.line == number and same_file(d.file, file.name)
-            ),
+            diagnostics=tuple(told.get(number, ())),
             heat=heat.get(number, ()),
         )
         for number, markup in enumerate(highlight(file.text or "", file.language), start=1)
+        if number <= MOST_ROWS or number in found or number in told
     )
 
 
 def highlight(text: str, language: str | None) -> list[str]:
-    """One piece of safe HTML per source line; no tag crosses a line."""
-    lexer = get_lexer_by_name(LEXERS.get(language or "", "text"), stripnl=False, ensurenl=False)
+    """One piece of safe HTML per source line, the first ones in colours; no tag crosses a line."""
+    *first, rest = text.split("\n", MOST_ROWS)
+    if len(first) < MOST_ROWS:
+        return _coloured(text, language)
+    head = _coloured("".join(f"{line}\n" for line in first), language)
+    return [*head, *map(_plain, rest.removesuffix("\n").split("\n") if rest else ())]
+
+
+def _coloured(text: str, language: str | None) -> list[str]:
+    name = LEXERS.get(language or "", "text") if _is_quick(text) else "text"
+    lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
     lines = [""]
     for kind, value in lexer.get_tokens(text):
         name = _class(kind)
@@ -98,11 +115,29 @@ def highlight(text: str, language: str | None) -> list[str]:
             if position:
                 lines.append("")
             if piece:
-                safe = str(escape(words.clean(piece)))
+                safe = _plain(piece)
                 lines[-1] += f'<span class="{name}">{safe}</span>' if name else safe
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
     return lines
+
+
+def _plain(text: str) -> str:
+    return str(escape(words.clean(text)))
+
+
+_BLANKS = re.compile(r"\s{16,}")
+
+
+def _is_quick(text: str) -> bool:
+    """Whether Pygments needs a second at most: a megabyte of empty lines takes it hours.
+
+    Its expressions for C and Python try again from each blank of a run, each comment of a line and
+    each raw string. The bounds are what took about half a second of Pygments 2.21.
+    """
+    blanks = sum(len(run[0]) ** 2 for run in _BLANKS.finditer(text))
+    lines = sum(len(line) ** 2 for line in text.splitlines())
+    return blanks < 4_000_000 and lines < 150_000_000 and text.count('R"') < 2000
 
 
 def _class(kind: _TokenType) -> str:

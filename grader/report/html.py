@@ -67,6 +67,7 @@ def render(result: Result, *, remark: str = "") -> str:
             for file in result.files
             if file.text is not None and file.language
         ],
+        most_rows=code.MOST_ROWS,
         heat_case=widest(result.cases),
         maps=pictures.maps(result.cases, MAPS_SHOWN),
         access=pictures.access(leading.fault if leading else None),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
+import time
 from collections.abc import Callable
 from html.parser import HTMLParser
 
 import pytest
 
-from grader.report import html, pictures
+from grader.report import code, html, pictures
 from grader.result import Result
 from tests.report import results
 
@@ -144,3 +145,37 @@ def test_a_wild_access_is_drawn_on_an_axis() -> None:
     assert picture is not None
     assert "30 lanes are outside" in picture
     assert picture.count("<rect") == 33
+
+
+def test_a_file_of_a_hundred_thousand_lines_is_shown_in_part() -> None:
+    """Attack: a megabyte of empty lines, each of which was a row: a report of 121 MB."""
+    result = results.build_failed()
+    file = result.files[0].model_copy(update={"text": "\n" * 100_000 + "int x = y;\n"})
+    error = result.builds[0].diagnostics[0].model_copy(update={"line": 100_001})
+    build = result.builds[0].model_copy(update={"diagnostics": (error,)})
+    page = html.render(result.model_copy(update={"files": (file,), "builds": (build,)}))
+    assert len(page) < 1_500_000
+    assert 'id="L5000"' in page
+    assert 'id="L5001"' not in page
+    assert 'id="L100001" class="error"' in page
+    assert "Of the lines after 5,000" in page
+
+
+@pytest.mark.parametrize(
+    "text", ["\n" * 900_000, " \n" * 450_000, "# " + "/**/ " * 180_000, 'R"a(' * 200_000]
+)
+def test_colours_do_not_take_for_ever(text: str) -> None:
+    """Attack: text that a highlighter's expressions go back over again and again: hours of CPU.
+    Why it must fail: such text has no colours."""
+    started = time.process_time()
+    lines = code.highlight(f"{text}\nint x = y;\n", "cuda-c")
+    assert len(lines) == text.count("\n") + 2
+    assert "x = " in lines[-1]
+    assert time.process_time() - started < 10
+
+
+def test_lines_are_the_same_with_and_without_colours() -> None:
+    text = "int a;\n\n// <b>\n" * 2000
+    tags = re.compile(r"</?span[^>]*>")
+    shown = [tags.sub("", line) for line in code.highlight(text, "cuda-c")]
+    assert shown == ["int a;", "", "// &lt;b&gt;"] * 2000
