@@ -23,6 +23,7 @@ ENDED = {
     "memory": "the run was stopped",
     "build_failed": "build failed",
 }
+LESS = "If no loop is endless, give the program less to do: smaller sizes, fewer repetitions."
 
 
 def show(found: ProgramRun, text: str, out: Console, *, quiet: bool = False) -> None:
@@ -35,6 +36,8 @@ def show(found: ProgramRun, text: str, out: Console, *, quiet: bool = False) -> 
     failed = not all(build.ok for build in found.builds)
     if found.reason and not failed:
         lines(out, found.reason)
+        if found.ended == "fuel":
+            lines(out, LESS, indent=2)
     for diagnostic in _said(found, failed)[:FAULTS_SHOWN]:
         place = words.place(diagnostic.file, diagnostic.line)
         lines(out, f"{'' if failed else 'note: '}{place}: {diagnostic.message}")

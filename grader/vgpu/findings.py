@@ -424,7 +424,8 @@ class Reporter:
         if ended == "fuel":
             line = self._block_line(c.ended_site)
             at = f" near line {line}" if line else ""
-            return f"the instruction budget is used up{at}"
+            after = f"after {c.instructions:,} warp instructions"
+            return f"the instruction budget is used up {after}{at}"
         _file, line, _ = self.where(c.ended_site)
         at = f" at line {line}" if line else ""
         who = place(_dim3(c.ended_block), _dim3(c.ended_thread))
