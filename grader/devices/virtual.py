@@ -17,6 +17,7 @@ from grader import cache, sandbox
 from grader.devices import exchange
 from grader.errors import InternalError, NotGradableError
 from grader.run import Run, Work
+from grader.sandbox import channel
 
 NAME = "virtual"
 
@@ -25,6 +26,11 @@ NATIVE = cache.NATIVE
 
 SHARE_LIMITS = sandbox.Limits(wall_seconds=300.0, cpu_seconds=300.0)
 """The net under the instruction budget, which ends every loop long before."""
+
+
+MOST_WORKS = channel.MAX_FRAMES - 1
+"""Of one child, which sends a frame for each and one more. Thirty autotune configurations on a
+dozen cases are more than that."""
 
 
 def missing() -> str | None:
@@ -77,7 +83,10 @@ def _shares(works: Sequence[Work], jobs: int) -> list[list[int]]:
         shares[least] += members
         load[least] += 10_000 + works[members[0]].elements * len(members)
     # Small cases first inside a share: a child that dies has then answered the most.
-    return [sorted(share, key=lambda i: (works[i].elements, i)) for share in shares if share]
+    ordered = [sorted(share, key=lambda i: (works[i].elements, i)) for share in shares if share]
+    return [
+        share[at : at + MOST_WORKS] for share in ordered for at in range(0, len(share), MOST_WORKS)
+    ]
 
 
 def _run_share(

@@ -13,7 +13,7 @@ from grader.devices import exchange, virtual, virtual_child
 from grader.errors import InternalError
 from grader.languages import Artefact, Variant
 from grader.run import Task, Work, plan
-from grader.sandbox.channel import MAX_HEADER_BYTES, Kind, encode
+from grader.sandbox.channel import MAX_FRAMES, MAX_HEADER_BYTES, Kind, encode
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +66,14 @@ def test_shares_keep_a_case_together_and_lose_none(works: list[Work]) -> None:
         for i in share:
             places[works[i].case].add(number)
     assert all(len(found) == 1 for found in places.values())
+
+
+def test_no_child_is_asked_more_than_its_channel_holds(works: list[Work]) -> None:
+    """Thirty autotune configurations on a dozen cases are more works than a reply has frames."""
+    many = works * 60
+    shares = virtual._shares(many, 2)
+    assert sorted(i for share in shares for i in share) == list(range(len(many)))
+    assert max(map(len, shares)) < MAX_FRAMES
 
 
 def test_equal_bytes_are_sent_once(works: list[Work]) -> None:
