@@ -18,6 +18,7 @@ calls host code is blanked and headers that are not here are taken as empty, and
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -92,6 +93,12 @@ def compile_submission(
         toolkit=toolkit or "",
     )
     attempt = until_settled(source, compiler)
+    if not attempt.compilation.ok:
+        declared = contract_check.as_declared(contracts, text)
+        if declared != tuple(contracts):
+            names = (*map(contract_check.name_expression, declared), *kernels)
+            source = dataclasses.replace(source, contracts=declared, expressions=names)
+            attempt = until_settled(source, compiler)
     if not attempt.compilation.ok:
         refuse_unsupported(attempt)
         diagnostics = [*attempt.source.notes, *explain(attempt)]

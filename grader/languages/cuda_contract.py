@@ -39,6 +39,33 @@ def name_expression(contract: Contract) -> str:
     return f"(static_cast<void (*)({types})>(&::{contract.kernel}))"
 
 
+def as_declared(contracts: Sequence[Contract], text: str) -> tuple[Contract, ...]:
+    """The contracts with inputs that `text` declares without `const`.
+
+    A pointer to memory that may be written takes what a pointer to constant memory takes; whether
+    an input is written to is seen when the kernel runs.
+    """
+    found = functions(text)
+    return tuple(_as_declared(contract, found) for contract in contracts)
+
+
+def _as_declared(contract: Contract, found: Sequence[FunctionText]) -> Contract:
+    kernels = [f for f in found if f.kernel and f.name == contract.kernel]
+    expected = [canonical_type(parameter.type) for parameter in contract.parameters]
+    for kernel in kernels:
+        written = [parameter.type for parameter in kernel.parameters]
+        if len(written) == len(expected) and all(
+            wanted in (type_, f"const {type_}") and (wanted == type_ or type_.endswith("*"))
+            for wanted, type_ in zip(expected, written, strict=True)
+        ):
+            parameters = tuple(
+                parameter.model_copy(update={"type": type_})
+                for parameter, type_ in zip(contract.parameters, written, strict=True)
+            )
+            return contract.model_copy(update={"parameters": parameters})
+    return contract
+
+
 def contract_text(contracts: Sequence[Contract], constants: Sequence[str]) -> str:
     """What is appended to the submission for `contracts` and the `constants` it declares.
 

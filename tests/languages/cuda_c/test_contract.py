@@ -68,8 +68,8 @@ def test_what_has_the_right_type_is_accepted(text: str) -> None:
             "1:25: expected const float* for parameter 1 of vec_add (A), found const double*",
         ),
         (
-            KERNEL.replace("const float* A", "float* A"),
-            "1:25: expected const float* for parameter 1 of vec_add (A), found float*",
+            KERNEL.replace("float* C", "const float* C").replace("C[i] =", "*(float*)&C[i] ="),
+            "1:57: expected float* for parameter 3 of vec_add (C), found const float*",
         ),
         (
             KERNEL.replace(", int N", "").replace("N", "9"),
@@ -85,6 +85,16 @@ def test_what_has_the_right_type_is_accepted(text: str) -> None:
 )
 def test_what_has_another_type_is_named(text: str, expected: str) -> None:
     assert errors(text) == [expected]
+
+
+@pytest.mark.parametrize("inputs", ["A", "B", "AB"])
+def test_inputs_may_be_declared_without_const(inputs: str) -> None:
+    text = KERNEL
+    for name in inputs:
+        text = text.replace(f"const float* {name}", f"float *{name}")
+    assert text != KERNEL and accepted(text).variants
+    wrong = text.replace("int N", "long N")
+    assert errors(wrong)[-1].endswith("for parameter 4 of vec_add (N), found long")
 
 
 def test_every_wrong_parameter_has_its_own_message() -> None:
