@@ -115,7 +115,7 @@ def decoded(data: bytes, name: str) -> str:
 def parse(text: str, name: str = "roster") -> Roster:
     """A roster from the text of a CSV file. Raises UsageError."""
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text)))
     except csv.Error as error:
         raise UsageError(f"{name} cannot be read: {error}", "Save it as CSV UTF-8.") from None
     header = next((i for i, row in enumerate(rows) if any(cell.strip() for cell in row)), None)
@@ -137,7 +137,8 @@ def parse(text: str, name: str = "roster") -> Roster:
     return _students(rows[header + 1 :], columns, name, header + 2, canvas=canvas)
 
 
-def _delimiter(text: str) -> str:
+def delimiter(text: str) -> str:
+    """What stands between the cells: spreadsheets of many countries write semicolons."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     return max(",;\t", key=first.count)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from grader.batch.grades import Grade
-from grader.batch.roster import Roster, decoded, folded
+from grader.batch.roster import Roster, decoded, delimiter, folded
 from grader.errors import UsageError
 from grader.report.cells import table
 from grader.result import Record
@@ -80,7 +80,7 @@ def canvas(
     """
     text = decoded(data, "Canvas's gradebook")
     mark = data.startswith(b"\xef\xbb\xbf")
-    rows = spans(text)
+    rows = spans(text, delimiter(text))
     if len(rows) < 2:
         raise UsageError("expected Canvas's exported gradebook, found a file without students")
     header = [cell for cell, _, _ in rows[0]]
@@ -166,14 +166,14 @@ def _target(header: Sequence[str], assignment: str, column: str | None) -> int:
     return found[0]
 
 
-def spans(text: str) -> list[list[tuple[str, int, int]]]:
+def spans(text: str, between: str = ",") -> list[list[tuple[str, int, int]]]:
     """Rows of a CSV file; each cell with its text and where its raw characters start and end.
 
     Quotes are those of RFC 4180. Blank lines are left out.
     """
     rows: list[list[tuple[str, int, int]]] = []
     row: list[tuple[str, int, int]] = []
-    place, end = 0, len(text)
+    place, end, ends = 0, len(text), f"{between}\r\n"
     while place < end:
         start = place
         if text[place] == '"':
@@ -182,14 +182,14 @@ def spans(text: str) -> list[list[tuple[str, int, int]]]:
                 place += 2 if text[place] == '"' else 1
             place = min(end, place + 1)
             inner = text[start + 1 : place - 1].replace('""', '"')
-            while place < end and text[place] not in ",\r\n":
+            while place < end and text[place] not in ends:
                 place += 1
         else:
-            while place < end and text[place] not in ",\r\n":
+            while place < end and text[place] not in ends:
                 place += 1
             inner = text[start:place]
         row.append((inner, start, place))
-        if place < end and text[place] == ",":
+        if place < end and text[place] == between:
             place += 1
             if place < end and text[place] not in "\r\n":
                 continue

@@ -45,6 +45,14 @@ def test_canvas_changes_one_cell_and_no_other_byte() -> None:
     assert "0.3" in filled.scale
 
 
+def test_canvas_with_semicolons() -> None:
+    """An option of Canvas's, and what a spreadsheet of many countries saves."""
+    other = CANVAS.replace(b"Doe, Jane", b"Doe| Jane").replace(b"Student, Test", b"Student| Test")
+    other = other.replace(b",", b";").replace(b"|", b",")
+    filled = files.canvas(other, [JANE, EVE], "assignment3")
+    assert filled.data == other.replace(b" 12 ;7", b"19.5;7") and filled.filled == 1
+
+
 def test_canvas_column_by_number_and_when_in_doubt() -> None:
     assert files.canvas(CANVAS, [JANE], "assignment3", "9").column == "Assignment 31 (9)"
     with pytest.raises(UsageError, match=r"expected one column for assignment2.*4333716"):
@@ -54,12 +62,14 @@ def test_canvas_column_by_number_and_when_in_doubt() -> None:
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6)
 
 
-@given(st.lists(st.lists(CELL, min_size=2, max_size=4), min_size=1, max_size=5))
-def test_spans_read_what_csv_writes(rows: list[list[str]]) -> None:
+@given(
+    st.lists(st.lists(CELL, min_size=2, max_size=4), min_size=1, max_size=5), st.sampled_from(",;")
+)
+def test_spans_read_what_csv_writes(rows: list[list[str]], between: str) -> None:
     out = io.StringIO(newline="")
-    csv.writer(out, lineterminator="\r\n").writerows(rows)
+    csv.writer(out, delimiter=between, lineterminator="\r\n").writerows(rows)
     text = out.getvalue()
-    assert [[cell for cell, _, _ in row] for row in files.spans(text)] == rows
+    assert [[cell for cell, _, _ in row] for row in files.spans(text, between)] == rows
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+x", "-x", "@SUM(A1)", "\tx", "\r=1", "-1+2"])
