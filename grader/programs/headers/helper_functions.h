@@ -15,7 +15,8 @@
 #endif
 // A copy of the path under which the file lies, beside the program or in `data/`; null without one.
 inline char* sdkFindFilePath(const char* name, const char*) {
-  for (const char* folder : {"", "data/", "./data/"}) {
+  const char* const folders[] = {"", "data/"};
+  for (const char* folder : folders) {
     char* path = (char*)malloc(strlen(folder) + strlen(name) + 1);
     strcpy(path, folder), strcat(path, name);
     if (FILE* file = fopen(path, "rb")) return fclose(file), path;
