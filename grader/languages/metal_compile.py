@@ -3,6 +3,9 @@
 ::
 
     metal_source.py     constructs that no GPU here has; edits that make the text C++
+    metal_values.py     … those of vectors and matrices that are made or cast
+    metal_operators.py  … those of vectors that step and structures that are chosen
+    metal_positions.py  … those of positions outside of functions
     metal_signature.py  the kernels and their arguments, read with tree-sitter
     metal_contract.py   kernels against the assignment's contract
     metal_wrapper.py    the entries behind the text

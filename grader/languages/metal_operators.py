@@ -15,8 +15,8 @@ from grader.languages.metal_brackets import closing, operand_end, pieces
 Edit = tuple[int, int, str]
 """Characters from the first offset to the second are left out, and the text stands there."""
 
-_ELEMENT = r"(?:half|float|bfloat|u?char|u?short|u?int|u?long)"
-_VECTOR = rf"(?:(?:packed_)?{_ELEMENT}[234]|(?:packed_)?vec\s*<[^<>;{{}}()]*>)"
+ELEMENT = r"(?:half|float|bfloat|u?char|u?short|u?int|u?long)"
+_VECTOR = rf"(?:(?:packed_)?{ELEMENT}[234]|(?:packed_)?vec\s*<[^<>;{{}}()]*>)"
 _VECTORS = re.compile(rf"\b{_VECTOR}(?:\s*const\b)?(?P<declared>[^;{{}}()]*)")
 _DECLARED = re.compile(r"\s*(?P<pointer>[*&\s]*)(?P<name>[A-Za-z_]\w*)\s*(?P<array>\[)?")
 _STEP = re.compile(r"\+\+|--")
@@ -26,7 +26,7 @@ _STRUCTURES = re.compile(
     r"(?P<type>[A-Za-z_][\w:]*(?:\s*<[^<>;(){}]*>)?)(?:\s+const\b)?\s*(?P<pointer>[*&]*)\s*"
     r"(?:(?:const|restrict)\b\s*)*(?P<name>[A-Za-z_]\w*)\b\s*(?P<array>\[)?"
 )
-_PLAIN = re.compile(rf"(?:{_ELEMENT}[234]?|packed_\w+|bool[234]?|void|size_t|u?int\d+_t|const|vec)")
+_PLAIN = re.compile(rf"(?:{ELEMENT}[234]?|packed_\w+|bool[234]?|void|size_t|u?int\d+_t|const|vec)")
 
 
 def operator_edits(bare: str) -> Iterator[Edit]:

@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterator
 
 from grader.languages.metal_brackets import declaration_end, outside, scope
-
-Edit = tuple[int, int, str]
-"""Characters from the first offset to the second are left out, and the text stands there."""
+from grader.languages.metal_operators import Edit
 
 # Positions and sizes (MSL specification 5.2.3.6): attribute, and how many components it may have.
 POSITIONS: dict[str, int] = {

@@ -19,14 +19,14 @@ from grader.languages.metal_brackets import (
     operand_end,
     pieces,
 )
+from grader.languages.metal_operators import ELEMENT, Edit
 
-_ELEMENT = r"(?:half|float|bfloat|u?char|u?short|u?int|u?long)"
-_VECTOR = rf"(?:(?:packed_)?{_ELEMENT}[234]|bool[234]|(?:half|float)[234]x[234])"
+_VECTOR = rf"(?:(?:packed_)?{ELEMENT}[234]|bool[234]|(?:half|float)[234]x[234])"
 _VEC = r"(?:packed_)?vec\s*<[^<>;{}()]*>"
 _NAMED = re.compile(rf"(?:metal\s*::\s*)?\b(?:{_VECTOR}|{_VEC})")
 _SPACE = r"(?:\s|\\\n)*"
 _VARIABLE = re.compile(
-    rf"\b(?P<type>(?:packed_)?{_ELEMENT}[234]|(?:metal\s*::\s*)?\b{_VEC})\s+(?=\w)"
+    rf"\b(?P<type>(?:packed_)?{ELEMENT}[234]|(?:metal\s*::\s*)?\b{_VEC})\s+(?=\w)"
 )
 _DECLARATOR = re.compile(rf"{_SPACE}[A-Za-z_]\w*\s*(?P<open>\()")
 _PARAMETER = re.compile(
@@ -34,9 +34,6 @@ _PARAMETER = re.compile(
 )
 _LITERAL = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?P<suffix>bf|BF|H)\b")
 _BOOLS = re.compile(r"(?:\bmetal\s*::\s*)?\bvec\s*<\s*bool\s*,")
-
-Edit = tuple[int, int, str]
-"""Characters from the first offset to the second are left out, and the text stands there."""
 
 
 def value_edits(bare: str) -> Iterator[Edit]:
@@ -131,7 +128,7 @@ def _dependent_constructions(bare: str, names: str) -> Iterator[Edit]:
 def _casts(bare: str, names: str) -> Iterator[Edit]:
     """`(half4)x` and `(T)x`: the operand becomes an argument."""
     ends: set[int] = set()
-    any_cast = re.compile(rf"\(\s*(?:{_NAMED.pattern}|{_ELEMENT}|bool|(?:{names}))\s*\)")
+    any_cast = re.compile(rf"\(\s*(?:{_NAMED.pattern}|{ELEMENT}|bool|(?:{names}))\s*\)")
     pattern = re.compile(
         rf"\(\s*(?P<type>{_NAMED.pattern}|\b(?P<name>{names}))\s*\)(?={_SPACE}(?P<next>[\w(.~!+*&:-]))"
     )
