@@ -52,6 +52,7 @@ def line(tmp_path_factory):
                 patch.setattr(module, "LIMITS", replace(module.LIMITS, **SHORT))
         patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("scratch")))
         with sandbox.warmed(warm.PRELOAD, read=[cache.root()]):
+            sandbox.call("grader.sandbox.probes:echo", {})  # its folder is there from now on
             yield
 
 
