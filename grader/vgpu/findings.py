@@ -12,6 +12,7 @@ import re
 from grader.vgpu import layout as L
 from grader.vgpu.execution import Execution
 from grader.vgpu.lower import Site
+from grader.vgpu.memory import IS_HEAP
 from grader.vgpu.polling import polls
 from grader.vgpu.ptx import Instruction, Loc, Ptx
 from grader.vgpu.records import Access, Dim3, Fault, Place, Severity
@@ -171,7 +172,7 @@ class Reporter:
         item = max(storage.itemsize, 1)
         inside = f.address - storage.address
         name = demangle(storage.name) if f.buffer < L.FIRST_BUFFER_SLOT else storage.name
-        if item == 1 and size > 1 and f.buffer < L.FIRST_BUFFER_SLOT:
+        if item == 1 and size > 1 and self._untyped(f.buffer):
             item = size
         return name, inside // item, storage.data.size // item
 
@@ -181,12 +182,25 @@ class Reporter:
             return ()
         storage = None if f.buffer >= SHARED_ID else self.storage(f.buffer)
         item = max(storage.itemsize if storage else f.size, 1)
-        if item == 1 and f.buffer < L.FIRST_BUFFER_SLOT:
+        if item == 1 and self._untyped(f.buffer):
             item = max(f.size, 1)
         return tuple(
             index + (f.lanes[lane] - f.address) // item if f.lane_mask >> lane & 1 else None
             for lane in range(32)
         )
+
+    def _untyped(self, slot: int) -> bool:
+        """Whether a buffer has no element type of its own: a module's variable, or the heap's."""
+        return slot < L.FIRST_BUFFER_SLOT or self._in_heap(slot)
+
+    def _in_heap(self, slot: int) -> bool:
+        """Whether this launch, or one before, allocated the buffer."""
+        if slot >= SHARED_ID:
+            return False
+        if slot >= self.execution.c.heap_slot:
+            return True
+        found = self.storage(slot)
+        return found is not None and bool(found.record.flags & IS_HEAP)
 
     def storage(self, slot: int):  # type: ignore[no-untyped-def]
         """The buffer of a slot."""
@@ -309,7 +323,7 @@ class Reporter:
         """What happened, in one clause; the count follows in `_counted`."""
         what = f"{VERB.get(access or '', 'access to')} "
         cell = f"{name}[{index}]" if name is not None and index is not None else name
-        if name is not None and f.buffer >= self.execution.c.heap_slot and f.buffer < SHARED_ID:
+        if name is not None and self._in_heap(f.buffer):
             cell = f"element {index} of {name}"
         if kind == "out_of_bounds":
             return self._outside(f, what, cell, name, extent)
