@@ -275,6 +275,43 @@ int main() {
   cudaFree(box), cudaFree(out);
 }
 """,
+    "copied_to_nowhere": """
+int main() {
+  float *d, h[16] = {};
+  cudaMalloc(&d, sizeof h);
+  cudaMemcpy(d + (1ll << 40), h, sizeof h, cudaMemcpyHostToDevice);  // HERE bad_copy
+  cudaFree(d);
+}
+""",
+    "symbol_in_the_wrong_direction": """
+__constant__ float table[16];
+__global__ void use(float* out) { out[threadIdx.x] = table[threadIdx.x]; }
+int main() {
+  float *d, h[16] = {};
+  cudaMalloc(&d, sizeof h);
+  cudaMemcpyToSymbol(table, h, sizeof h, 0, cudaMemcpyDeviceToHost);  // HERE bad_copy
+  use<<<1, 16>>>(d);
+  cudaDeviceSynchronize();
+  cudaFree(d);
+}
+""",
+    "freed_in_the_middle": """
+int main() {
+  float* d;
+  cudaMalloc(&d, 64);
+  cudaFree(d + 4);  // HERE host_pointer
+  cudaFree(d);
+}
+""",
+    "registered_memory_freed": """
+int main() {
+  float h[16] = {}, *d;
+  cudaHostRegister(h, sizeof h, cudaHostRegisterMapped);
+  cudaHostGetDevicePointer(&d, h, 0);
+  cudaFree(d);  // HERE host_pointer
+  cudaHostUnregister(h);
+}
+""",
     "other_stream_in_part": """
 __global__ void fill(int* out) { out[threadIdx.x] = 1; }
 int main() {
