@@ -1,5 +1,5 @@
 // expect: verdict=bad_host_call
-// expect: kind=bad_launch line=47 buffer=d_c
+// expect: kind=bad_launch line=44 buffer=d_c
 // Step 4: the division rounds down and leaves a tail.
 #include <cstdio>
 #include <cstdlib>
