@@ -145,7 +145,8 @@ def _lay_out(source: Source, place: Path, system: Path) -> None:
         parts = Path(name).parts
         if ".." in parts or Path(name).is_absolute() or name == source.file_name:
             continue
-        folder = system if stand_ins.get(name) == content else place
+        ours = name == PRELUDE or stand_ins.get(name) == content
+        folder = system if ours else place
         with contextlib.suppress(OSError):
             if not (HEADERS / name).exists():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -120,7 +120,7 @@ def test_the_instructor_sees_all_and_a_student_what_the_level_says(
     assert len(kept) > 3 or word == "accepted"
     for name, text in given.items():
         for leak in kept:
-            assert leak not in text, f"{leak} in {name}"
+            assert not _holds(text, leak), f"{leak} in {name}"
     report = given["feedback/ann/report.md"]
     assert word.replace("_", " ") in report.lower()
     assert ("kept back" in report) == (level != "verdict")
@@ -188,7 +188,7 @@ def test_what_a_student_grades_and_hands_in_is_reduced_too(
     for name, text in given.items():
         assert "out_of_bounds" in text or "out of bounds" in text.lower() or "/" in name, name
         for leak in (str(SIZE), f"{SIZE:,}", "has 1000 elements", "[1000]", "thread 232"):
-            assert leak not in text, f"{leak} in {name}"
+            assert not _holds(text, leak), f"{leak} in {name}"
 
 
 def test_an_old_gradebook_is_read_and_never_by_an_older_grader_again(tmp_path: Path) -> None:
@@ -263,3 +263,9 @@ def test_until_then_feedback_is_verdict_and_points(tmp_path: Path) -> None:
             said = "Guard the access" if name == "grade.md" else "read of"
             assert (said in text) == told, name
             assert ("after the due date" in text) != told, name
+
+
+def _holds(text: str, leak: str) -> bool:
+    """Whether a text holds another; a number within a longer one, as times have them, is none."""
+    before, after = (r"(?<![\d.])", r"(?!\d)") if leak[:1].isdigit() else ("", "")
+    return re.search(before + re.escape(leak) + after, text) is not None

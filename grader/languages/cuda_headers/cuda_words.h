@@ -40,15 +40,17 @@ __device__ __attribute__((noreturn)) void __assertfail(const char*, const char*,
   ((e) ? (void)0 : __assertfail(#e, __FILE__, __LINE__, __PRETTY_FUNCTION__, sizeof(char)))
 
 namespace std {
-template <class T> struct remove_reference { typedef T type; };
-template <class T> struct remove_reference<T&> { typedef T type; };
-template <class T> struct remove_reference<T&&> { typedef T type; };
+namespace grade {  // <type_traits> may not have been included
+template <class T> struct referred { typedef T type; };
+template <class T> struct referred<T&> { typedef T type; };
+template <class T> struct referred<T&&> { typedef T type; };
+}  // namespace grade
 template <class T>
-GRADE_BOTH typename remove_reference<T>::type&& move(T&& x) noexcept {
-  return static_cast<typename remove_reference<T>::type&&>(x);
+GRADE_BOTH typename grade::referred<T>::type&& move(T&& x) noexcept {
+  return static_cast<typename grade::referred<T>::type&&>(x);
 }
 template <class T>
-GRADE_BOTH T&& forward(typename remove_reference<T>::type& x) noexcept {
+GRADE_BOTH T&& forward(typename grade::referred<T>::type& x) noexcept {
   return static_cast<T&&>(x);
 }
 }  // namespace std

@@ -344,6 +344,20 @@ def test_printf_and_assert() -> None:
     assert "threadIdx.x == 4" in done.reason
 
 
+@pytest.mark.parametrize("includes", ["", "#include <utility>\n#include <limits>\n"])
+@pytest.mark.parametrize("compiler", ["nvrtc", "clang"])
+def test_traits_come_where_they_are_named_or_included(compiler: str, includes: str) -> None:
+    text = """extern "C" __global__ void k(float* out) {
+  std::remove_reference<float&>::type x = std::numeric_limits<float>::max();
+  std::pair<int, float> both(1, 2.0f);
+  out[0] = std::move(x) + std::forward<float>(both.second) + std::is_same<int, int>::value;
+  std::swap(out[0], out[1]);
+}
+"""
+    builds, artefact = compiled(includes + text, compiler=compiler, any_kernel=True)
+    assert artefact is not None, [d.message for d in builds[0].diagnostics]
+
+
 @pytest.mark.parametrize("compiler", ["nvrtc", "clang"])
 def test_a_call_that_nvrtc_resolves_clang_resolves_too(compiler: str) -> None:
     """Overloads as C++ programs write them: mixed types, integers, std:: names."""

@@ -238,11 +238,12 @@ def test_a_kernel_in_a_header_keeps_its_lines() -> None:
         assert files == ["deep/sums.h"]
         kernel = vgpu.Module.from_ptx(variant.ptx).kernel("sums")
         launch = vgpu.launch(kernel, 1, 32, [np.zeros(32, np.float32)])
-        (first, second) = launch.faults  # what was read, and that the sum of it is stored
-        assert (first.kind, first.buffer, first.file, first.line) == (
+        (fault,) = launch.faults  # what was read, and where the sum of it is used
+        assert (fault.kind, fault.buffer, fault.file, fault.line) == (
             "uninitialised", "part", "deep/sums.h", 6,
         )  # fmt: skip
-        assert (second.kind, second.file, second.line) == ("uninitialised", "deep/sums.h", 7)
+        assert fault.other is not None
+        assert (fault.other.file, fault.other.line) == ("deep/sums.h", 7)
 
 
 POSITION_OUTSIDE = """#include <metal_stdlib>
