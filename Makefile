@@ -18,10 +18,12 @@ help: ## list the targets
 
 .venv/installed: .venv/made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/python -m compileall -q grader  # children may not write beside the sources
 	@touch $@
 
 .venv/installed-test: .venv/made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,browser,triton]'
+	@$(BIN)/python -m compileall -q grader
 	@touch .venv/installed $@
 
 demo: .venv/installed ## grade the shipped example submission and print its report

@@ -26,8 +26,8 @@ from grader.devices import virtual
 from grader.errors import UsageError
 from grader.file_to_run import headers_beside, read
 from grader.languages import Artefact, Variant, cuda_c, metal, metal_advice, signature
-from grader.languages.mangling import function_name
 from grader.languages.signature import FunctionText, ParameterText
+from grader.mangling import function_name
 from grader.parameters import meaning
 from grader.result import Build, Dim3, Fault, Metrics, Record, Severity
 from grader.run import Argument, Ended, Launched, Run, Work

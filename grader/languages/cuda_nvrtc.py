@@ -11,8 +11,8 @@ from grader.languages import nvrtc
 from grader.languages.cuda_compilation import Compilation, Message, Source
 from grader.languages.cuda_host_code import CONSTEXPR_OPTION, HOST_MESSAGES
 from grader.languages.cuda_includes import NVCC_OPTION, PRELUDE
-from grader.languages.mangling import function_name
 from grader.languages.nvrtc_log import messages, resources
+from grader.mangling import function_name
 from grader.result import Diagnostic
 
 NAME = "nvrtc"

@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from grader import cache, sandbox
 from grader.errors import InternalError, NotGradableError
 from grader.languages import Variant
-from grader.languages.mangling import function_name
+from grader.mangling import function_name
 from grader.programs.build import Built, Unit, symbols_of
 from grader.programs.symbols import plain
 from grader.result import Dim3, Fault, LineMetrics, Record

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from grader.languages.mangling import function_name
+from grader.mangling import function_name
 
 _REGISTERED = re.compile(
     r"call i32 @__cudaRegisterFunction\(ptr [^,]+, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.languages.mangling import function_name
+from grader.mangling import function_name
 
 
 @pytest.mark.parametrize(
