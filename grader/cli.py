@@ -5,8 +5,6 @@ Commands import what they need when they run, so that `grade --help` is instant.
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import itertools
 import os
 import shutil
@@ -512,8 +510,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _run(arguments: list[str]) -> int:
     code: Any
     try:
-        with _beside(arguments):
-            code = app(args=arguments, prog_name="grade", standalone_mode=False)
+        code = app(args=arguments, prog_name="grade", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("grade: stopped.", err=True)
         return 130
@@ -527,20 +524,6 @@ def _run(arguments: list[str]) -> int:
             return int(error.exit_code)
         return _explain(error, "--debug" in arguments)
     return code if isinstance(code, int) else 0
-
-
-def _beside(arguments: Sequence[str]) -> contextlib.AbstractContextManager[None]:
-    """For `grade run program.cu`, start the process that will run it: it has as much to import as
-    this one, and does so at the same time. A wrong guess costs time and nothing else.
-    """
-    files = [Path(word) for word in arguments[1:] if word.endswith(".cu")]
-    kernel = any(word.startswith(("--kernel", "--grid", "--block", "--arg")) for word in arguments)
-    if arguments[:1] != ["run"] or kernel or not files or not files[0].is_file():
-        return contextlib.nullcontext()
-    gc.disable()  # for one short program: looking for garbage took a tenth of the time
-    from grader import warm
-
-    return warm.children(warm.PROGRAM)
 
 
 def _explain(error: Exception, debug: bool) -> int:
