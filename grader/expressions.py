@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from grader import python_text
+
 LONGEST = 500
 LARGEST = 2**63
 
@@ -70,7 +72,7 @@ def _parse(text: str) -> ast.expr:
     if len(text) > LONGEST:
         raise ExpressionError(f"an expression has at most {LONGEST} characters, this {len(text)}")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return python_text.parse_expression(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ExpressionError(f"not an expression: {text!r}") from None
 

@@ -1,6 +1,6 @@
 """Reads a Triton source as text: what each load and store means, for words a student understands.
 
-Nothing is executed. Only `ast.parse` touches the text, and only text that the sandboxed child's
+Nothing is executed. Only Python's parser touches the text, and only text that the sandboxed child's
 own parser has survived before.
 """
 
@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
+from grader import python_text
 from grader.languages.triton_offsets import Lanes, Values, lanes, moving, values_of
 
 _CALLS = {"load": "read", "store": "write"}
@@ -62,7 +63,7 @@ class Kernel:
 def kernels(source: str) -> dict[str, Kernel]:
     """The functions of a source by name; empty for a text that is not Python, or too deep."""
     try:
-        tree = ast.parse(source)
+        tree = python_text.parse(source)
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         helpers = {
             call.func.id
