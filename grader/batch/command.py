@@ -283,16 +283,11 @@ def _points(points: int | None) -> str:
 # ---- what is said ------------------------------------------------------------------------------
 
 
-def _say(console: Console, text: str) -> None:
-    indent = len(text) - len(text.lstrip())
-    terminal.lines(console, text[indent:], indent=indent, whole=True)
-
-
 def _some(console: Console, lines: Sequence[str]) -> None:
     for line in lines[:SHOWN]:
-        _say(console, f"  {line}")
+        terminal.line(console, f"  {line}")
     if len(lines) > SHOWN:
-        _say(console, f"  and {len(lines) - SHOWN} more")
+        terminal.line(console, f"  and {len(lines) - SHOWN} more")
 
 
 def _say_found(
@@ -300,24 +295,26 @@ def _say_found(
 ) -> None:
     count = len(finding.found)
     plural = "" if count == 1 else "s"
-    _say(console, f"found {count} submission{plural} in {folder} ({finding.layout})")
+    terminal.line(console, f"found {count} submission{plural} in {folder} ({finding.layout})")
     if finding.skipped:
-        _say(console, f"skipped {len(finding.skipped)}:")
+        terminal.line(console, f"skipped {len(finding.skipped)}:")
         _some(console, [f"{s.name}: {s.reason}" for s in finding.skipped])
     if people is None:
         return
     if people.remarks:
-        _say(console, "about the roster:")
+        terminal.line(console, "about the roster:")
         _some(console, people.remarks)
     missing = layouts.missing(people, finding.found)
     if missing:
-        _say(console, f"no submission from {len(missing)} of {len(people.students)} students:")
+        terminal.line(
+            console, f"no submission from {len(missing)} of {len(people.students)} students:"
+        )
         _some(console, [f"{s.id} {s.name}".strip() for s in missing])
 
 
 def _say_plan(console: Console, everything: Sequence[object], wanted: Sequence[object]) -> None:
     if len(wanted) < len(everything):
-        _say(
+        terminal.line(
             console,
             f"{len(everything) - len(wanted)} need no grading; {len(wanted)} to grade",
         )
@@ -325,24 +322,26 @@ def _say_plan(console: Console, everything: Sequence[object], wanted: Sequence[o
 
 def _say_done(console: Console, summary: Summary, gradebook: Path, *, compare: bool) -> None:
     said = ", ".join(f"{word} {n}" for word, n in summary.verdicts.items()) or "nothing new"
-    _say(console, f"graded {summary.graded} in {summary.seconds:.1f} s: {said}")
+    terminal.line(console, f"graded {summary.graded} in {summary.seconds:.1f} s: {said}")
     if summary.infrastructure:
-        _say(
+        terminal.line(
             console,
             f"{summary.infrastructure} have no grade and it is not the students' doing; "
             "`--only verdict=grader_error` tries them again",
         )
     if summary.left:
-        _say(console, f"{summary.left} are left; the same command goes on with them")
+        terminal.line(console, f"{summary.left} are left; the same command goes on with them")
     if compare:
         count = len(summary.changes)
-        _say(console, f"{count} grades would change{':' if count else ''}")
+        terminal.line(console, f"{count} grades would change{':' if count else ''}")
         for line in summary.changes:
-            _say(console, f"  {line}")
-        _say(console, "nothing was published; the same command without --compare does that")
-    _say(console, f"gradebook: {gradebook}")
+            terminal.line(console, f"  {line}")
+        terminal.line(
+            console, "nothing was published; the same command without --compare does that"
+        )
+    terminal.line(console, f"gradebook: {gradebook}")
     if summary.class_page:
-        _say(console, f"class report: {summary.class_page}")
+        terminal.line(console, f"class report: {summary.class_page}")
 
 
 # ---- an instructor's word ----------------------------------------------------------------------
@@ -404,7 +403,9 @@ def _say_grade(
 ) -> None:
     grade = next(g for g in all_grades(book, name, gradebook) if g.student.id == student.id)
     remark = f" ({grade.remark})" if grade.remark else ""
-    _say(console, f"{student.id}, {name}: {_points(grade.points)} of {grade.out_of}{remark}")
+    terminal.line(
+        console, f"{student.id}, {name}: {_points(grade.points)} of {grade.out_of}{remark}"
+    )
 
 
 def all_grades(book: Gradebook, name: str, gradebook: Path) -> tuple[Grade, ...]:

@@ -47,7 +47,7 @@ def export(
     if to == "gradescope-bundle":
         path = out or Path(f"{Path(name).name}-gradescope.zip")
         _write(path, bundle.gradescope(assignments.load(name)))
-        _say(console, f"{path}: upload it under Configure Autograder")
+        terminal.line(console, f"{path}: upload it under Configure Autograder")
         return
     if result is not None:
         _one(name, to, _read(result), out, console)
@@ -69,14 +69,14 @@ def export(
                 result_of=(lambda row: _without_names(book.result(row, level)))
                 if hide_names else None,
             )  # fmt: skip
-            _say(console, f"{page}: {len(found)} students")
+            terminal.line(console, f"{page}: {len(found)} students")
         elif to == "canvas":
             _canvas(name, found, fill, column, out, console)
         elif to in ("csv", "moodle"):
             text = {"csv": grade_files.plain, "moodle": grade_files.moodle}[to](found)
             path = out or Path(f"{name}-{'grades' if to == 'csv' else 'moodle'}.csv")
             _write(path, text.encode("utf-8-sig" if to == "csv" else "utf-8"))
-            _say(console, f"{path}: {len(found)} students")
+            terminal.line(console, f"{path}: {len(found)} students")
         else:
             now = datetime.datetime.now(datetime.UTC)
             deadline = settings.load(gradebook.parent / settings.NAME).deadline(name)
@@ -113,7 +113,7 @@ def _one(name: str, to: str, result: Result, out: Path | None, console: Console)
                "classroom50": "result.json"}[to]  # fmt: skip
     path = out or Path(f"{Path(name).name}-{default}")
     _write(path, text.encode())
-    _say(console, f"{path}: {result.verdict.value}")
+    terminal.line(console, f"{path}: {result.verdict.value}")
 
 
 def _canvas(
@@ -132,13 +132,15 @@ def _canvas(
     filled = grade_files.canvas(data, found, name, column)
     path = out or Path(f"{name}-canvas.csv")
     _write(path, filled.data)
-    _say(console, f"{path}: {filled.filled} grades in {filled.column}")
+    terminal.line(console, f"{path}: {filled.filled} grades in {filled.column}")
     if filled.scale:
-        _say(console, f"  {filled.scale}, as Canvas's Points Possible says")
+        terminal.line(console, f"  {filled.scale}, as Canvas's Points Possible says")
     if filled.no_grade:
-        _say(console, f"  without a grade, left as they were: {', '.join(filled.no_grade)}")
+        terminal.line(
+            console, f"  without a grade, left as they were: {', '.join(filled.no_grade)}"
+        )
     if filled.not_in_canvas:
-        _say(console, f"  not in Canvas's file: {', '.join(filled.not_in_canvas)}")
+        terminal.line(console, f"  not in Canvas's file: {', '.join(filled.not_in_canvas)}")
 
 
 def _results(to: str, name: str, graded: Graded, out: Path, console: Console) -> None:
@@ -149,10 +151,12 @@ def _results(to: str, name: str, graded: Graded, out: Path, console: Console) ->
         render = junit.render if to == "junit" else sarif.render
         named = [(g.student.id, r) for g, r in with_result]
         if to == "sarif" and len(named) > sarif.MOST_RUNS:
-            _say(console, f"GitHub takes {sarif.MOST_RUNS} runs in a file; this one has more")
+            terminal.line(
+                console, f"GitHub takes {sarif.MOST_RUNS} runs in a file; this one has more"
+            )
         path = out.with_suffix(".xml" if to == "junit" else ".sarif")
         _write(path, render(named).encode())
-        _say(console, f"{path}: {len(named)} results")
+        terminal.line(console, f"{path}: {len(named)} results")
         return
     files: dict[str, bytes] = {}
     if to == "feedback":
@@ -175,7 +179,7 @@ def _results(to: str, name: str, graded: Graded, out: Path, console: Console) ->
                 files[f"{feedback.folder(grade)}/result.json"] = text.encode()
     for file, data in files.items():
         _write(out / file, data)
-    _say(console, f"{out}: {len(graded if to == 'feedback' else with_result)} students")
+    terminal.line(console, f"{out}: {len(graded if to == 'feedback' else with_result)} students")
 
 
 def _without_names(result: Result) -> Result:
@@ -206,8 +210,3 @@ def _write(path: Path, data: bytes) -> None:
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}",
                          "--out PATH selects another place.") from None  # fmt: skip
-
-
-def _say(console: Console, text: str) -> None:
-    indent = len(text) - len(text.lstrip())
-    terminal.lines(console, text[indent:], indent=indent, whole=True)

@@ -114,6 +114,12 @@ def lines(
             _row(out, Text(" " * indent + piece, style=style))
 
 
+def line(out: Console, text: str) -> None:
+    """Print text with the indentation it begins with on every row, breaking no word."""
+    indent = len(text) - len(text.lstrip())
+    lines(out, text[indent:], indent=indent, whole=True)
+
+
 def _row(out: Console, text: Text) -> None:
     text.rstrip()
     out.print(text, no_wrap=True, overflow="ignore", crop=False)

@@ -159,10 +159,8 @@ def members_job(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, 
                 break
         if problem := _problem(names, size):
             return {"problem": problem}, []
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, ValueError) as error:
-        return {"problem": f"it is no archive that can be read ({error})"}, []
-    except (RuntimeError, NotImplementedError) as error:  # encrypted, or packed in an odd way
-        return {"problem": f"it cannot be read ({error})"}, []
+    except (*_NO_ARCHIVE, *_ODD) as error:
+        return _unreadable(error)
     return {"names": names}, contents
 
 
@@ -185,13 +183,20 @@ def class_job(request: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, An
                 return {"problem": f"it has more than {CLASS_FILES} files"}, []
             if size > CLASS_BYTES:
                 return {"problem": f"its files have more than {CLASS_BYTES // MIB} MiB"}, []
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, ValueError) as error:
-        return {"problem": f"it is no archive that can be read ({error})"}, []
-    except (RuntimeError, NotImplementedError) as error:  # encrypted, or packed in an odd way
-        return {"problem": f"it cannot be read ({error})"}, []
+    except (*_NO_ARCHIVE, *_ODD) as error:
+        return _unreadable(error)
     sizes = [len(content) for content in kept.values()]
     whole = b"".join(kept.values())  # one piece: a reply has a few thousand at most
     return {"names": list(kept), "sizes": sizes, "left_out": left_out}, [whole]
+
+
+_NO_ARCHIVE = (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, ValueError)
+_ODD = (RuntimeError, NotImplementedError)  # encrypted, or packed in an odd way
+
+
+def _unreadable(error: Exception) -> tuple[dict[str, Any], list[bytes]]:
+    what = "is no archive that can be read" if isinstance(error, _NO_ARCHIVE) else "cannot be read"
+    return {"problem": f"it {what} ({error})"}, []
 
 
 def _members(data: bytes, most: int) -> Iterator[tuple[str, bytes]]:
