@@ -17,13 +17,17 @@ from grader.sandbox.paths import interpreter_file, toolkit
 PROBE_SECONDS = 10
 
 
+def program() -> str | None:
+    """Where bwrap is installed, or None."""
+    return shutil.which("bwrap")
+
+
 @functools.cache
 def missing() -> str | None:
     """Why bubblewrap cannot be used here, or None after it really ran a program."""
-    program = shutil.which("bwrap")
-    if program is None:
+    if program() is None:
         return "bwrap is not installed"
-    words = [*_prefix(program, toolkit(), ()), interpreter_file(), "-I", "-S", "-c", ""]
+    words = [*_prefix(toolkit(), ()), interpreter_file(), "-I", "-S", "-c", ""]
     orphans.adopt()
     try:
         # bwrap ends before the processes that it made, so the probe too has a group of its own.
@@ -50,26 +54,26 @@ def missing() -> str | None:
 @functools.cache
 def version() -> str:
     """What `bwrap --version` says."""
-    program = shutil.which("bwrap")
-    if program is None:
+    bwrap = program()
+    if bwrap is None:
         return ""
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    done = subprocess.run([bwrap, "--version"], capture_output=True, text=True, check=False)
     return done.stdout.strip()
 
 
 def wrapped(argv: list[str], confinement: Confinement) -> list[str]:
     """`argv` under bubblewrap, with the paths of `confinement` and nothing else."""
-    program = shutil.which("bwrap") or "bwrap"
-    prefix = _prefix(program, confinement.read, confinement.write, confinement.devices)
+    prefix = _prefix(confinement.read, confinement.write, confinement.devices)
     return [*prefix, "--chdir", confinement.scratch, "--", *argv]
 
 
 def _prefix(
-    program: str, read: tuple[str, ...], write: tuple[str, ...], devices: tuple[str, ...] = ()
+    read: tuple[str, ...], write: tuple[str, ...], devices: tuple[str, ...] = ()
 ) -> list[str]:
     # A new session would take the child out of the process group that is watched; `start` has
     # given it a session of its own already.
-    words = [program, "--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev"]
+    bwrap = program() or "bwrap"
+    words = [bwrap, "--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev"]
     binds = dict.fromkeys(read, "--ro-bind-try")
     binds |= dict.fromkeys(write, "--bind-try")
     for path in sorted(binds):  # a folder before what is in it

@@ -48,11 +48,12 @@ def call(
     if warm is None and not devices:
         warm = _warm_for(read, write)
     with scratch_directory(warm.folder if warm else None) as scratch:
-        confinement = _confinement(limits, scratch, read, write, starting=limits.processes > 0)
-        confinement = replace(confinement, devices=tuple(str(Path(p).resolve()) for p in devices))
+        layers = available() if warm is None else warm.layers
         if warm:  # the wrapper, where there is one, is around the warm process
-            layers = tuple(name for name in warm.layers if name not in WRAPPERS)
-            confinement = replace(confinement, layers=layers)
+            layers = tuple(name for name in layers if name not in WRAPPERS)
+        starting = limits.processes > 0
+        confinement = _confinement(limits, scratch, read, write, layers, starting=starting)
+        confinement = replace(confinement, devices=tuple(str(Path(p).resolve()) for p in devices))
         order = {**confinement.to_order(), "job": job}
         pieces = [*encode(Kind.REQUEST, order), *encode(Kind.REQUEST, request, blobs)]
         exit_, heard = converse(pieces, confinement, warm.fork if warm else None)
@@ -105,7 +106,8 @@ def run(
     """
     words = [str(word) for word in argv]
     with scratch_directory() as scratch:
-        confinement = _confinement(limits, scratch, [words[0], *read], write, starting=True)
+        reads = [words[0], *read]
+        confinement = _confinement(limits, scratch, reads, write, available(), starting=True)
         order = {
             **confinement.to_order(),
             "program": os.path.realpath(words[0]),
@@ -117,14 +119,20 @@ def run(
 
 
 def _confinement(
-    limits: Limits, scratch: Path, read: Paths, write: Paths, *, starting: bool
+    limits: Limits,
+    scratch: Path,
+    read: Paths,
+    write: Paths,
+    layers: tuple[str, ...],
+    *,
+    starting: bool,
 ) -> Confinement:
     return Confinement(
         limits=limits,
         scratch=str(scratch),
         read=(*toolkit(), *(str(Path(path).resolve()) for path in read)),
         write=(*WRITABLE_DEVICES, str(scratch), *(str(Path(path).resolve()) for path in write)),
-        layers=available(),
+        layers=layers,
         starting=starting,
     )
 

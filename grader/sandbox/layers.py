@@ -39,9 +39,13 @@ def missing() -> dict[str, str | None]:
     """Every layer of this platform and why it is missing, or None, by the quick questions."""
     if sys.platform == "darwin":
         return {"seatbelt": seatbelt.missing()}
+    return {"bubblewrap": bubblewrap.missing(), **_missing_in_kernel()}
+
+
+@functools.cache
+def _missing_in_kernel() -> dict[str, str | None]:
     no_landlock = None if landlock.abi() else "the kernel has none, or it is switched off"
     return {
-        "bubblewrap": bubblewrap.missing(),
         "landlock": no_landlock,
         "seccomp": seccomp.missing(),
         "fork limit": forks.missing(),
@@ -51,6 +55,18 @@ def missing() -> dict[str, str | None]:
 def available() -> tuple[str, ...]:
     """The layers that a child is ordered to put on."""
     return tuple(name for name, reason in missing().items() if reason is None)
+
+
+def likely() -> tuple[str, ...]:
+    """`available()`, but of bubblewrap it is only known that it is installed.
+
+    For who can start again without it: a process that was started under it, and answers, says as
+    much as its probe, which takes 0.04 s.
+    """
+    if sys.platform == "darwin" or bubblewrap.program() is None:
+        return available()
+    kernel = (name for name, reason in _missing_in_kernel().items() if reason is None)
+    return ("bubblewrap", *kernel)
 
 
 @functools.cache

@@ -23,7 +23,7 @@ from typing import Self
 
 from grader.sandbox import orphans
 from grader.sandbox.confine import Confinement
-from grader.sandbox.layers import available
+from grader.sandbox.layers import available, likely
 from grader.sandbox.paths import WRITABLE_DEVICES, toolkit
 from grader.sandbox.records import Limits
 from grader.sandbox.removal import remove_tree
@@ -97,7 +97,8 @@ class Warm:
     ) -> None:
         self.preload = tuple(preload)
         self.read = tuple(str(Path(path).resolve()) for path in read)
-        self.layers = tuple(available() if layers is None else layers)
+        self.layers = tuple(likely() if layers is None else layers)
+        self._probed = layers is not None
         self.folder = Path(tempfile.mkdtemp(prefix="grade-warm-")).resolve()
         self.inherited_bytes = 0
         self._lock = threading.Lock()
@@ -152,6 +153,19 @@ class Warm:
         socket.send_fds(self._control, [b"F"], fds)
 
     def _start(self) -> None:
+        """Start the process; where bubblewrap does not start here, without it."""
+        try:
+            self._start_once()
+        except WarmUnavailable:
+            if self._probed:
+                raise
+            tried, self.layers = self.layers, available()
+            if self.layers == tried:
+                raise
+            self._start_once()
+        self._probed = True
+
+    def _start_once(self) -> None:
         if not sys.platform.startswith("linux"):
             raise WarmUnavailable("forking without executing is not safe on this system")
         ours, theirs = socket.socketpair()

@@ -200,9 +200,7 @@ def test_counting_alone_is_outrun():
 
 
 def test_bubblewrap_binds_the_nodes_of_a_device_as_devices():
-    words = bubblewrap._prefix(
-        "bwrap", ("/usr/lib", "/dev/zero"), ("/dev/null",), ("/dev/nvidia0",)
-    )
+    words = bubblewrap._prefix(("/usr/lib", "/dev/zero"), ("/dev/null",), ("/dev/nvidia0",))
     at = words.index("/dev/nvidia0")
     assert words[at - 1] == "--dev-bind-try"
     assert "/dev/null" not in words  # --dev makes the harmless ones

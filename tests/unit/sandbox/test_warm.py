@@ -11,8 +11,8 @@ from pathlib import Path
 import jobs
 import pytest
 
-from grader.sandbox import Limits, Warm, WarmUnavailable, call, warmed
-from grader.sandbox.layers import available
+from grader.sandbox import Limits, Warm, WarmUnavailable, bubblewrap, call, warmed
+from grader.sandbox.layers import available, missing
 
 READ = [Path(jobs.__file__)]
 
@@ -99,6 +99,42 @@ def test_no_descriptor_is_left_open(warm):
 def test_a_module_that_is_not_there():
     with pytest.raises(WarmUnavailable, match="no_such_module"), Warm(["no_such_module"]):
         pass
+
+
+@pytest.fixture
+def unasked(monkeypatch):
+    """What was found out about the layers is forgotten, before and after."""
+    for question in (bubblewrap.missing, missing):
+        question.cache_clear()
+    yield monkeypatch
+    monkeypatch.undo()
+    for question in (bubblewrap.missing, missing):
+        question.cache_clear()
+
+
+def test_one_that_started_under_bubblewrap_is_its_own_probe(unasked):
+    if "bubblewrap" not in available():
+        pytest.skip("bubblewrap does not start here")
+    missing.cache_clear()
+    unasked.setattr(bubblewrap, "missing", lambda: pytest.fail("it was probed"))
+    with Warm(["json.tool"], read=READ) as process:
+        assert "bubblewrap" in process.layers
+        assert do(process, "echo", {"a": 1}).header == {"a": 1}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is a program for Linux")
+def test_one_that_bubblewrap_does_not_start_starts_without(unasked, tmp_path):
+    """Installed and of no use: so it is where a container forbids new namespaces."""
+    bwrap = tmp_path / "bwrap"
+    bwrap.write_text(
+        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
+    )
+    bwrap.chmod(0o755)
+    unasked.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with Warm(["json.tool"], read=READ) as process:
+        assert process.layers == tuple(name for name in available() if name != "bubblewrap")
+        assert do(process, "echo", {"a": 1}).header == {"a": 1}
+    assert missing()["bubblewrap"] == "bwrap: No permissions to create new namespace"
 
 
 def test_warmed_serves_every_call_of_the_block(tmp_path):
