@@ -48,6 +48,8 @@ def unpack(archive: Path, folder: Path) -> tuple[str, ...]:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise RefusedError(f"{archive.name} cannot be read: {error.strerror}", _HINT) from None
+    if not data:
+        raise RefusedError(_empty(archive), _HINT)
     if len(data) > MOST_BYTES:
         raise RefusedError(f"{archive.name} has more than {MOST_BYTES // MIB} MiB", _HINT)
     reply = call(f"{__name__}:members_job", {}, [data], limits=LIMITS)
@@ -74,11 +76,13 @@ def unpack_class(archive: Path, folder: Path) -> tuple[tuple[str, ...], dict[str
     """
     hint = "Unpack it yourself and name the folder."
     try:
-        size = archive.stat().st_size
-        data = archive.read_bytes() if size <= CLASS_BYTES else b""
+        with archive.open("rb") as file:
+            data = file.read(CLASS_BYTES + 1)
     except OSError as error:
         raise RefusedError(f"{archive.name} cannot be read: {error.strerror}", hint) from None
     if not data:
+        raise RefusedError(_empty(archive), "Download it again.")
+    if len(data) > CLASS_BYTES:
         raise RefusedError(f"{archive.name} has more than {CLASS_BYTES // MIB} MiB", hint)
     reply = call(f"{__name__}:class_job", {}, [data], limits=CLASS_LIMITS)
     del data
@@ -105,6 +109,10 @@ def unpack_class(archive: Path, folder: Path) -> tuple[tuple[str, ...], dict[str
         except OSError as error:
             left_out[name[:200]] = f"it cannot be written: {error.strerror}"
     return tuple(sorted(written)), left_out
+
+
+def _empty(archive: Path) -> str:
+    return f"{archive.name} is empty: expected an archive, found a file of 0 bytes"
 
 
 class Names:

@@ -127,7 +127,7 @@ def test_what_is_no_archive(tmp_path, folder, data):
     if data == bytes(1024):  # an empty tar
         assert archive.unpack(path, folder) == ()
     else:
-        refused(path, folder, "no archive")
+        refused(path, folder, "no archive" if data else "is empty")
 
 
 def test_an_archive_that_is_too_large(tmp_path, folder):
@@ -164,10 +164,13 @@ def test_one_students_file_does_not_stop_the_archive_of_a_class(tmp_path):
     assert sum(p.is_file() for p in folder.rglob("*")) == 4501
 
 
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 and no more", b"x" * 2000])
-def test_a_class_that_is_no_archive(tmp_path, data):
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [(b"", "is empty"), (b"PK\x03\x04 and no more", "no archive"), (b"x" * 2000, "no archive")],
+)
+def test_a_class_that_is_no_archive(tmp_path, data, says):
     (tmp_path / "class.zip").write_bytes(data)
     (tmp_path / "out").mkdir()
-    with pytest.raises(RefusedError):
+    with pytest.raises(RefusedError, match=says):
         archive.unpack_class(tmp_path / "class.zip", tmp_path / "out")
     assert not list((tmp_path / "out").iterdir())
