@@ -18,14 +18,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import ValidationError
-
 from grader import __version__, cache
 from grader.errors import InternalError, NotGradableError, UsageError
-from grader.languages import Artefact, Contract, bounded, metal_clang
+from grader.languages import Artefact, Contract, build_child, metal_clang
+from grader.languages.build_child import LIMITS, Heard, Reply
 from grader.languages.cuda_compilation import Compiler
-from grader.result import Build, Diagnostic, Record
-from grader.sandbox.records import Exit, Limits
+from grader.result import Build, Diagnostic
 
 NAME = "cuda-c"
 SUFFIXES = (".cu",)
@@ -37,18 +35,9 @@ COMPILERS = {
 CLANG_HEADERS = Path(__file__).with_name("cuda_headers")
 HOST_HEADERS = Path(__file__).with_name("cuda_host_headers")
 
-LIMITS = Limits(wall_seconds=60, cpu_seconds=60)
 NO_CLANG = "clang is not installed: pip install ziglang"
 _JOB = f"{__name__}:build_job"
 _PROBE = 'extern "C" __global__ void probe(float* a) { a[threadIdx.x] = 1.0f; }'
-
-
-class _Reply(Record):
-    """What the child answers; the PTX texts travel beside it."""
-
-    builds: tuple[Build, ...]
-    artefact: Artefact | None
-    unsupported: str = ""
 
 
 @functools.cache
@@ -108,15 +97,8 @@ def build(
         "kernels": list(kernels),
     }
     name = cache.key(NAME, __version__, version, _library(), json.dumps(request, sort_keys=True))
-    kept = cache.read(NAME, name)
-    reply = _remembered(kept) if kept else None
-    if reply is None:
-        reply, ended_well = _ask({**request, "toolkit": toolkit and str(toolkit)})
-        if ended_well:  # a child that was ended by a limit may do better next time
-            cache.write(NAME, name, reply.model_dump_json().encode())
-    if reply.unsupported:
-        raise NotGradableError(reply.unsupported)
-    return reply.builds, reply.artefact
+    asked = {**request, "toolkit": toolkit and str(toolkit)}
+    return build_child.kept(NAME, name, lambda: _ask(asked))
 
 
 # ---- the child ---------------------------------------------------------------------------------
@@ -139,19 +121,16 @@ def build_job(
             kernels=request["kernels"],
             compiler=_module(request["compiler"]),
         )
+        reply = Reply(builds=builds, artefact=artefact)
     except UnsupportedError as error:
-        unsupported = _Reply(builds=(), artefact=None, unsupported=str(error))
-        return unsupported.model_dump(mode="json"), []
-    builds, artefact = bounded(builds, artefact, request["file_name"])
-    header = _Reply(builds=builds, artefact=artefact).model_dump(mode="json")
-    variants = (header["artefact"] or {}).get("variants", ())
-    return header, [variant.pop("ptx").encode() for variant in variants]
+        reply = Reply(builds=(), artefact=None, not_gradable=str(error))
+    return build_child.answer(reply, request["file_name"])
 
 
 # ---- the parent --------------------------------------------------------------------------------
 
 
-def _ask(request: dict[str, Any]) -> tuple[_Reply, bool]:
+def _ask(request: dict[str, Any]) -> Heard:
     """What the child answers, and whether it ended by itself."""
     from grader import sandbox
 
@@ -162,40 +141,21 @@ def _ask(request: dict[str, Any]) -> tuple[_Reply, bool]:
         reading += [HOST_HEADERS, *([program.parent] if program else [])]
         limits = replace(LIMITS, processes=8)
     reply = sandbox.call(_JOB, request, limits=limits, read=reading)
-    if reply.exit.cause == "refused":
-        raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
-    if reply.exit.cause == "exited" and reply.header is None:
-        raise InternalError(f"the CUDA C build failed: {reply.error}")
-    if reply.header is None:
-        build = _died(request["compiler"], request["file_name"], reply.exit)
-        return _Reply(builds=(build,), artefact=None), False
-    header = reply.header
-    try:
-        variants = (header["artefact"] or {}).get("variants", ())
-        for variant, ptx in zip(variants, reply.blobs, strict=True):
-            variant["ptx"] = ptx.decode()
-        return _Reply.model_validate(header), True
-    except (ValidationError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InternalError(f"the CUDA C child sent a malformed reply: {error}") from None
 
+    def died(message: str) -> Build:
+        compiler = _module(request["compiler"])
+        said = Diagnostic(file=request["file_name"], severity="error", message=message)
+        return Build(
+            language=NAME,
+            compiler=request["compiler"],
+            version=compiler.version(),
+            ok=False,
+            options=compiler.options(True),
+            diagnostics=(said,),
+            seconds=reply.exit.wall_seconds,
+        )
 
-def _died(compiler: str, file_name: str, ended: Exit) -> Build:
-    """The build of a submission on which the compiler was ended, or ended itself."""
-    message = {
-        "wall_timeout": f"compiling took more than {LIMITS.wall_seconds:.0f} s",
-        "cpu_limit": f"compiling took more than {LIMITS.cpu_seconds:.0f} s of CPU time",
-        "memory": "compiling took more memory than a build may have",
-        "output_cap": "the compiler wrote more than a build may write",
-    }.get(ended.cause, f"the compiler ended on this file ({ended.detail or ended.cause})")
-    return Build(
-        language=NAME,
-        compiler=compiler,
-        version=_module(compiler).version(),
-        ok=False,
-        options=_module(compiler).options(True),
-        diagnostics=(Diagnostic(file=file_name, severity="error", message=message),),
-        seconds=ended.wall_seconds,
-    )
+    return build_child.heard("the CUDA C build", reply, limits, died)
 
 
 def _module(compiler: str) -> Compiler:
@@ -238,10 +198,3 @@ def _library() -> str:
     found = [*CLANG_HEADERS.rglob("*"), *HOST_HEADERS.rglob("*"), *here.glob("*.py")]
     files = sorted(path for path in found if path.is_file())
     return cache.key(*(data for path in files for data in (path.name, path.read_bytes())))
-
-
-def _remembered(data: bytes) -> _Reply | None:
-    try:
-        return _Reply.model_validate_json(data)
-    except ValidationError:
-        return None

@@ -9,31 +9,22 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from grader import __version__, cache
 from grader.errors import InternalError, NotGradableError
-from grader.languages import Artefact, Contract, bounded
-from grader.result import Build, Diagnostic, Record
-from grader.sandbox.records import Exit, Limits
+from grader.languages import Artefact, Contract, build_child
+from grader.languages.build_child import Heard, Reply
+from grader.result import Build, Diagnostic
 
 NAME = "metal"
 SUFFIXES = (".metal",)
 
-LIMITS = Limits(wall_seconds=60, cpu_seconds=60, processes=8)
+LIMITS = replace(build_child.LIMITS, processes=8)
 _JOB = f"{__name__}:build_job"
 _PROBE = "kernel void probe(device float* a, uint i [[thread_position_in_grid]]) { a[i] = 1; }"
-
-
-class _Reply(Record):
-    """What the child answers; the PTX texts travel beside it."""
-
-    builds: tuple[Build, ...]
-    artefact: Artefact | None
-    not_gradable: str = ""
 
 
 @functools.cache
@@ -82,15 +73,7 @@ def build(
     name = cache.key(
         NAME, __version__, metal_clang.version(), _library(), json.dumps(request, sort_keys=True)
     )
-    kept = cache.read(NAME, name)
-    reply = _remembered(kept) if kept else None
-    if reply is None:
-        reply, ended_well = _ask(request)
-        if ended_well:  # a child that was ended by a limit may do better next time
-            cache.write(NAME, name, reply.model_dump_json().encode())
-    if reply.not_gradable:
-        raise NotGradableError(reply.not_gradable)
-    return reply.builds, reply.artefact
+    return build_child.kept(NAME, name, lambda: _ask(request))
 
 
 # ---- the child ---------------------------------------------------------------------------------
@@ -111,22 +94,19 @@ def build_job(
             kernels=request["kernels"],
             precompiled=request["precompiled"],
         )
-        builds, artefact = bounded(builds, artefact, request["file_name"])
-        reply = _Reply(builds=builds, artefact=artefact)
+        reply = Reply(builds=builds, artefact=artefact)
     except NotGradableError as error:
-        reply = _Reply(builds=(), artefact=None, not_gradable=error.message)
-    header = reply.model_dump(mode="json")
-    variants = (header["artefact"] or {}).get("variants", ())
-    return header, [variant.pop("ptx").encode() for variant in variants]
+        reply = Reply(builds=(), artefact=None, not_gradable=error.message)
+    return build_child.answer(reply, request["file_name"])
 
 
 # ---- the parent --------------------------------------------------------------------------------
 
 
-def _ask(request: dict[str, Any]) -> tuple[_Reply, bool]:
+def _ask(request: dict[str, Any]) -> Heard:
     """What the child answers, and whether it ended by itself."""
     from grader import sandbox
-    from grader.languages import metal_clang
+    from grader.languages import metal_clang, metal_compile
 
     program = metal_clang.compiler()
     reading = [metal_clang.HEADERS, *([program.parent] if program else [])]
@@ -136,42 +116,20 @@ def _ask(request: dict[str, Any]) -> tuple[_Reply, bool]:
         reading.append(library)
     request = {**request, "precompiled": str(library) if precompiled else None}
     reply = sandbox.call(_JOB, request, limits=LIMITS, read=reading)
-    if reply.exit.cause == "refused":
-        raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
-    if reply.exit.cause == "exited" and reply.header is None:
-        raise InternalError(f"the Metal build failed: {reply.error}")
-    if reply.header is None:
-        return _Reply(builds=(_died(request["file_name"], reply.exit),), artefact=None), False
-    header = reply.header
-    try:
-        variants = (header["artefact"] or {}).get("variants", ())
-        for variant, ptx in zip(variants, reply.blobs, strict=True):
-            variant["ptx"] = ptx.decode()
-        return _Reply.model_validate(header), True
-    except (ValidationError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InternalError(f"the Metal child sent a malformed reply: {error}") from None
 
+    def died(message: str) -> Build:
+        said = Diagnostic(file=request["file_name"], severity="error", message=message)
+        return Build(
+            language=NAME,
+            compiler=metal_compile.COMPILER,
+            version=metal_clang.version(),
+            ok=False,
+            options=(*metal_clang.LANGUAGE_OPTIONS, *metal_clang.CODE_OPTIONS),
+            diagnostics=(said,),
+            seconds=reply.exit.wall_seconds,
+        )
 
-def _died(file_name: str, ended: Exit) -> Build:
-    """The build of a submission on which the compiler was ended, or ended itself."""
-    from grader.languages import metal_clang, metal_compile
-
-    message = {
-        "wall_timeout": f"compiling took more than {LIMITS.wall_seconds:.0f} s",
-        "cpu_limit": f"compiling took more than {LIMITS.cpu_seconds:.0f} s of CPU time",
-        "memory": "compiling took more memory than a build may have",
-        "output_cap": "the compiler wrote more than a build may write",
-    }.get(ended.cause, f"the compiler ended on this file ({ended.detail or ended.cause})")
-    return Build(
-        language=NAME,
-        compiler=metal_compile.COMPILER,
-        version=metal_clang.version(),
-        ok=False,
-        options=(*metal_clang.LANGUAGE_OPTIONS, *metal_clang.CODE_OPTIONS),
-        log="",
-        diagnostics=(Diagnostic(file=file_name, severity="error", message=message),),
-        seconds=ended.wall_seconds,
-    )
+    return build_child.heard("the Metal build", reply, LIMITS, died)
 
 
 @functools.cache
@@ -195,10 +153,3 @@ def _installed() -> str:
 
     files = sorted(path for path in metal_clang.HEADERS.rglob("*") if path.is_file())
     return cache.key(*(str(path.stat().st_mtime_ns) for path in files))[:16]
-
-
-def _remembered(data: bytes) -> _Reply | None:
-    try:
-        return _Reply.model_validate_json(data)
-    except ValidationError:
-        return None

@@ -31,7 +31,7 @@ SUFFIXES = (".py",)
 UNDEFINED_LANES = "undefined lanes"
 """Suffix of the checking variants: what a masked load leaves undefined is really undefined."""
 
-LIMITS = Limits(wall_seconds=60, cpu_seconds=60, output_bytes=64 << 20, disk_bytes=64 << 20)
+LIMITS = Limits(wall_seconds=180, cpu_seconds=60, output_bytes=64 << 20, disk_bytes=64 << 20)
 MAX_VARIANTS = 256
 MAX_PTX_BYTES = 16 << 20
 """Of all compilations of a file: the parent reads this text line by line, 5 MiB a second."""
@@ -250,10 +250,10 @@ def _problem(message: str) -> _Reply:
 
 def _died(ended: Exit, error: str) -> str:
     """What to tell a student whose import or compilation ended the child."""
-    seconds = LIMITS.wall_seconds
+    wall, cpu = LIMITS.wall_seconds, LIMITS.cpu_seconds
     return {
-        "wall_timeout": f"importing and compiling the file took more than {seconds} s",
-        "cpu_limit": f"importing and compiling the file took more than {seconds} s of CPU time",
+        "wall_timeout": f"importing and compiling the file took more than {wall:.0f} s",
+        "cpu_limit": f"importing and compiling the file took more than {cpu:.0f} s of CPU time",
         "memory": "importing and compiling the file took more memory than a build may have",
         "processes": "importing the file started processes or threads, which a build may not",
         "output_cap": "importing the file printed or wrote more than a build may",

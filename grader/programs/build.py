@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grader import __version__, cache, sandbox
 from grader.errors import InternalError, NotGradableError
-from grader.languages import Artefact, cuda_c, metal_clang
+from grader.languages import Artefact, build_child, cuda_c, metal_clang
 from grader.programs import symbols, toolchain
 from grader.programs.unserved import SAYS
 from grader.result import Build, Diagnostic
 
 KIND = "programs"
-LIMITS = sandbox.Limits(wall_seconds=120, cpu_seconds=120, processes=8)
+LIMITS = replace(build_child.LIMITS, cpu_seconds=120, processes=8)
 _JOB = "grader.programs.host_build:build_job"
 _HERE = Path(__file__).parent
 
@@ -70,12 +70,14 @@ def build(
         _own_sources(),
         json.dumps(request, sort_keys=True),
     )
-    found = _kept(key)
-    if found is None:
+    header = _kept(key)
+    if header is None:
         used = {"libraries": str(libraries), "runtime": str(toolchain.runtime_object())}
-        found = _ask(request | used | {"toolkit": headers_folder}, libraries, headers_folder)
-        _keep(key, found)
-    header, _ = found
+        header, program = _ask(
+            request | used | {"toolkit": headers_folder}, libraries, headers_folder
+        )
+        if program is not None:
+            _keep(key, header, program)
     diagnostics = tuple(Diagnostic.model_validate(d) for d in header["diagnostics"])
     host = Build(
         language="cuda-c", compiler="clang (host)", version=metal_clang.version(),
@@ -150,18 +152,20 @@ def _own_sources() -> str:
     return cache.key(*(path.read_bytes() for path in files))
 
 
-def _kept(key: str) -> tuple[dict[str, Any], bytes] | None:
+def _kept(key: str) -> dict[str, Any] | None:
     data = cache.read(KIND, f"{key}.json")
     if data is None:
         return None
-    header: dict[str, Any] = json.loads(data)
+    try:
+        header: dict[str, Any] = json.loads(data)
+    except ValueError:  # damaged: it is built again
+        return None
     if header["built"] and not (cache.root() / KIND / f"{key}.run").exists():
         return None
-    return header, b""
+    return header
 
 
-def _keep(key: str, found: tuple[dict[str, Any], bytes]) -> None:
-    header, program = found
+def _keep(key: str, header: dict[str, Any], program: bytes) -> None:
     if program:
         cache.write(KIND, f"{key}.run", program)
         path = cache.root() / KIND / f"{key}.run"
@@ -174,20 +178,18 @@ def _keep(key: str, found: tuple[dict[str, Any], bytes]) -> None:
 
 def _ask(
     request: dict[str, Any], libraries: Path, toolkit: str | None
-) -> tuple[dict[str, Any], bytes]:
+) -> tuple[dict[str, Any], bytes | None]:
+    """What the child answers and the program, empty where it did not build; None for one that was
+    ended by a limit, which may do better next time.
+    """
     program = metal_clang.compiler()
     assert program is not None, "toolchain.missing() was asked"
     reading: list[str | Path] = [program.parent, libraries, _HERE, *([toolkit] if toolkit else [])]
     reply = sandbox.call(_JOB, request, limits=LIMITS, read=reading)
-    if reply.exit.cause == "refused":
-        raise NotGradableError(f"no sandboxed process could be started: {reply.exit.detail}")
-    if reply.header is None and reply.exit.cause == "exited":
-        raise InternalError(f"the host build failed: {reply.error}")
-    if reply.header is None:
-        message = f"compiling was stopped ({reply.exit.detail or reply.exit.cause})"
-        said = Diagnostic(file=request["file_name"], severity="error", message=message)
-        return {"diagnostics": [said.model_dump()], "kernels": []}, b""
-    header = reply.header
+    if (why := build_child.stopped("the host build", reply, LIMITS)) is not None:
+        said = Diagnostic(file=request["file_name"], severity="error", message=why)
+        return {"diagnostics": [said.model_dump()], "kernels": []}, None
+    header = reply.header or {}
     try:
         [Diagnostic.model_validate(d) for d in header["diagnostics"]]
         files = cuda_files(request["file_name"], request["text"], request["beside"])
