@@ -6,6 +6,8 @@ far that definition goes. Blanking writes spaces over it, so every other line an
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -41,6 +43,12 @@ _TYPES = (
     "expression_statement",
     "ERROR",
 )
+_PASSED_OVER = re.compile(
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    r"|^[ \t]*#(?:\\\n|[^\n])*",
+    re.DOTALL | re.MULTILINE,
+)
+_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _BODIES = ("compound_statement", "parameter_list", "field_declaration_list")
 _DEVICE_WORDS = ("__global__", "__device__", "__constant__", "__shared__", "__managed__")
 
@@ -68,14 +76,72 @@ def blank_host_types(text: str, places: Iterable[tuple[int, int]]) -> Blanked:
     return _blank(text, places, (*_TYPES, *_FUNCTIONS))
 
 
+def blank_host_macros(text: str, places: Iterable[tuple[int, int]]) -> Blanked:
+    """Blank the uses of macros at `places` that stand between definitions and mean host code.
+
+    For the functions that bind kernels to PyTorch, which a macro of the file often writes. A macro
+    that says a device word, itself or through another of the file, stays.
+    """
+    lines = text.split("\n")
+    starts = [0, *itertools.accumulate(len(line) + 1 for line in lines)]
+    # Of equal length: a place in the one is a place in the other.
+    code = _PASSED_OVER.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+    macros, device_words = _macros(text), _device_words(text)
+    spans = set[tuple[int, int]]()
+    for line, column in places:
+        before = lines[line - 1].encode()[: column - 1].decode(errors="replace")
+        at = starts[line - 1] + len(before)
+        used = _CALL.match(code, at)
+        if used is None or code.count("{", 0, at) != code.count("}", 0, at):
+            continue
+        if used[1] in macros and used[1] not in device_words:
+            spans.add((at, _end_of_call(code, used.end())))
+    out = list(text)
+    for start, end in spans:
+        out[start:end] = [c if c in "\r\n" else " " for c in text[start:end]]
+    return Blanked("".join(out), {})
+
+
+def _macros(text: str) -> dict[str, str]:
+    """What each macro of a file stands for; of several definitions, all."""
+    joined = re.sub(r"\\[ \t]*\n", " ", text)
+    found: dict[str, str] = {}
+    for name, body in re.findall(
+        r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^()\n]*\))?([^\n]*)", joined, re.MULTILINE
+    ):
+        found[name] = f"{found.get(name, '')} {body}"
+    return found
+
+
+def _device_words(text: str) -> frozenset[str]:
+    """The words that mark device code: CUDA's, and the macros of a file that say one of them."""
+    found, before = frozenset(_DEVICE_WORDS), 0
+    said = {name: frozenset(re.findall(r"\w+", body)) for name, body in _macros(text).items()}
+    while before < len(found):
+        before = len(found)
+        found |= {name for name, words in said.items() if words & found}
+    return found
+
+
+def _end_of_call(code: str, at: int) -> int:
+    """Behind the parenthesis that closes the one before `at`, and behind a semicolon there."""
+    depth = 1
+    while depth and at < len(code):
+        depth += {"(": 1, ")": -1}.get(code[at], 0)
+        at += 1
+    rest = re.compile(r"[ \t]*;").match(code, at)
+    return rest.end() if rest else at
+
+
 def _blank(text: str, places: Iterable[tuple[int, int]], kinds: tuple[str, ...]) -> Blanked:
     source = text.encode()
     root = parse(text).root_node
     out = bytearray(source)
     names: dict[str, tuple[int, str]] = {}
+    device_words = _device_words(text)
     for line, column in places:
         item = _item(root, line - 1, column - 1, kinds)
-        if item is None or _is_device_code(item):
+        if item is None or _is_device_code(item, device_words):
             continue
         constexpr = _constexpr(item) if kinds == _FUNCTIONS else None
         if constexpr is not None:
@@ -113,13 +179,13 @@ def _whole(node: Node) -> Node:
     return node
 
 
-def _is_device_code(item: Node) -> bool:
+def _is_device_code(item: Node, words: frozenset[str]) -> bool:
     """Whether a device word marks `item` or a part of it; a device lambda in a host body is none.
 
     The compiler takes a kernel for a host variable when it does not know a type of its parameters.
     """
     return any(
-        node.child_count == 0 and node_text(node) in _DEVICE_WORDS
+        node.child_count == 0 and node_text(node) in words
         for node in _outside_bodies(item, skipped=("compound_statement",))
     )
 

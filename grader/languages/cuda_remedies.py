@@ -10,7 +10,12 @@ from functools import partial
 from grader.languages import cuda_contract as contract_check
 from grader.languages.cuda_attempt import Attempt, attempt
 from grader.languages.cuda_compilation import Compiler, Message, Source
-from grader.languages.cuda_host_code import Blanked, blank_host_code, blank_host_types
+from grader.languages.cuda_host_code import (
+    Blanked,
+    blank_host_code,
+    blank_host_macros,
+    blank_host_types,
+)
 from grader.result import Diagnostic
 
 _ROUNDS = 12
@@ -28,8 +33,8 @@ _COMPOUND = re.compile(r"\(((?:\w+::)*[A-Za-z_]\w*(?:<[\w\s,]*>)?)\)(?=\s*\{)")
 def until_settled(source: Source, compiler: Compiler) -> Attempt:
     """Compile, blank what the compiler calls host code, and again, while that helps.
 
-    When blanking definitions no longer helps, the types and aliases that only host headers would
-    explain are blanked too; if even that fails, the messages from before count.
+    When blanking definitions no longer helps, the uses of macros, types and aliases that only host
+    headers would explain are blanked too; if even that fails, the messages from before count.
     """
     remedies = (
         _without_idle_words,
@@ -39,9 +44,9 @@ def until_settled(source: Source, compiler: Compiler) -> Attempt:
     )
     first = attempt(source, compiler)
     tried = _apply(first, remedies)
-    if not tried.errors or not tried.source.blanked:
+    if not tried.errors or not (tried.source.blanked or tried.source.missing):
         return tried
-    bolder = _apply(tried, (*remedies, _without_host_types))
+    bolder = _apply(tried, (*remedies, _without_host_macros, _without_host_types))
     known = {message.diagnostic for message in (*first.errors, *tried.errors)}
     if known.issuperset(m.diagnostic for m in bolder.errors):
         return bolder
@@ -103,6 +108,10 @@ def _unwrapped(literal: re.Match[str]) -> str:
         macro = re.search(r"#[ \t]*define[ \t]+\w+(\([^()]*\))?$", before)
         return f" {literal[1]} " if macro else literal[0]
     return f" {literal[1]} "
+
+
+def _without_host_macros(tried: Attempt) -> Source | None:
+    return _blank(tried.source, tried.errors, blank_host_macros)
 
 
 def _without_host_types(tried: Attempt) -> Source | None:

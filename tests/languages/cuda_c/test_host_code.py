@@ -119,6 +119,42 @@ def test_a_header_of_the_submission_is_found_and_a_missing_one_noted() -> None:
     ]
 
 
+BOUND = """#include <torch/extension.h>
+#define NAMED(n) n##_kernel
+#define SCALE(n, factor)                                    \\
+  __global__ void NAMED(n)(float* x) { x[threadIdx.x] *= factor; }
+#define BIND(n, type)                                       \\
+  torch::Tensor n(torch::Tensor x) {  /* "( of the host */  \\
+    n##_kernel<<<1, x.size(0)>>>((type*)x.data_ptr());      \\
+    return x;                                               \\
+  }
+SCALE(half_of, 0.5f)
+BIND(half_of, float) BIND(half_of_all, decltype(")"[0]))
+SCALE(twice, 2.0f)
+BIND(twice,
+     float)
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("twice", &twice); }
+"""
+
+
+def test_a_macro_that_writes_host_code_is_host_code_and_one_that_writes_a_kernel_is_none() -> None:
+    artefact = accepted(BOUND, any_kernel=True)
+    assert sorted(artefact.variants[0].entries) == ["_Z12twice_kernelPf", "_Z14half_of_kernelPf"]
+
+
+def test_a_macro_inside_a_kernel_is_never_taken_for_host_code() -> None:
+    text = """#include <torch/extension.h>
+#define GLOBAL __global__
+#define SIZES(t) torch::IntArrayRef t##_sizes;
+torch::Tensor shape(torch::Tensor x) { return x; }
+GLOBAL void scale(float* x) {
+  SIZES(x)
+  x[threadIdx.x] *= 2;
+}
+"""
+    assert errors(text, any_kernel=True)[0].startswith("6:")
+
+
 def test_what_nvcc_takes_over_from_c_and_from_its_own_flags() -> None:
     text = """
 #ifdef __NVCC__
