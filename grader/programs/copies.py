@@ -13,12 +13,13 @@ from grader.programs.calls import Answer, Request, kernel_name
 from grader.programs.device_memory import DeviceMemory
 from grader.programs.findings import Findings
 from grader.programs.launches import Launcher
-from grader.programs.order import LEGACY, Order
+from grader.programs.order import Order
 from grader.vgpu.memory import Storage
 
 HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT = 1, 2, 3, 4
 KINDS = ("cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost",
          "cudaMemcpyDeviceToDevice", "cudaMemcpyDefault")  # fmt: skip
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 COPY_BYTES_PER_NS = 25.0
 COPY_LATENCY_NS = 8000.0
 """Modelled copies: PCIe 4.0 x16 moves about 25 GB/s, and each copy takes some microseconds."""
@@ -41,6 +42,8 @@ class Copies:
             "cudaMemcpy2D": self._copy,
             "cudaMemcpy2DAsync": self._copy,
             "cudaMemcpy3D": self._copy,
+            "cudaMemcpy3DAsync": self._copy,
+            "copy node": self._copy,
             "cudaMemcpyToSymbol": self._to_symbol,
             "cudaMemcpyToSymbolAsync": self._to_symbol,
             "cudaMemcpyFromSymbol": self._from_symbol,
@@ -52,7 +55,11 @@ class Copies:
             "cudaMemset": self._memset,
             "cudaMemsetAsync": self._memset,
             "cudaMemset2D": self._memset,
+            "cudaMemset2DAsync": self._memset,
             "cudaMemset3D": self._memset,
+            "cudaMemset3DAsync": self._memset,
+            "fill node": self._memset,
+            "symbol node": self._symbol_node,
         }
 
     def _copy(self, q: Request) -> Answer:
@@ -189,9 +196,11 @@ class Copies:
         return found.storage, offset
 
     def _memset(self, q: Request) -> Answer:
-        address, pitch, value, width, rows, stream = q.numbers[:6]
+        address, pitch, value, width, rows, stream, _, element = q.numbers[:8]
         size = width * rows
         q.note(bytes=size)
+        if element not in _UNSIGNED or width % element or value >> 8 * element:
+            return Answer(E.INVALID_VALUE)
         if size == 0:
             return Answer()
         if rows > 1 and pitch < width:
@@ -202,10 +211,10 @@ class Copies:
             return Answer(E.INVALID_VALUE)
         storage, at = place
         # Benchmarks fill the same large array again and again: nothing changes then.
-        filling = (address, pitch, value, width, rows)
+        filling = (address, pitch, value, element, width, rows)
         if self._filled.get(storage.slot) != (filling, self.memory.version):
-            data = np.full((rows, width), value & 0xFF, np.uint8)
-            self._store(storage, at, pitch, width, rows, data)
+            units = np.full((rows, width // element), value, _UNSIGNED[element])
+            self._store(storage, at, pitch, width, rows, units.view(np.uint8))
             self._filled[storage.slot] = (filling, self.memory.version)
         found = self.memory.at(address)
         if found:
@@ -256,7 +265,7 @@ class Copies:
         else:
             data = np.frombuffer(rest, np.uint8)
         self._store(storage, offset, size, size, 1, data.reshape(1, size))
-        self.order.spend(LEGACY, COPY_LATENCY_NS + size / COPY_BYTES_PER_NS)
+        self.order.spend(q.numbers[4], COPY_LATENCY_NS + size / COPY_BYTES_PER_NS)
         return Answer()
 
     def _from_symbol(self, q: Request) -> Answer:
@@ -274,9 +283,14 @@ class Copies:
                 return Answer(E.INVALID_VALUE)
             self._store(target[0], target[1], size, size, 1, data.reshape(1, size))
             return Answer(opens=True)
-        self.order.wait(lambda pending: self.order.waits_for(LEGACY, pending))
-        self.order.spend(LEGACY, COPY_LATENCY_NS + size / COPY_BYTES_PER_NS)
-        return Answer(payload=data.tobytes(), opens=True)
+        stream, async_ = q.numbers[4], bool(q.numbers[5])
+        self.order.spend(stream, COPY_LATENCY_NS + size / COPY_BYTES_PER_NS)
+        if not async_:
+            self.order.wait(lambda pending: self.order.waits_for(stream, pending))
+        return Answer(payload=data.tobytes(), opens=not async_)
+
+    def _symbol_node(self, q: Request) -> Answer:
+        return self._from_symbol(q) if q.numbers[6] else self._to_symbol(q)
 
     def _variable_read(self, q: Request) -> Answer:
         """What a `__managed__` variable holds, for the host."""

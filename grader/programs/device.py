@@ -15,6 +15,7 @@ from grader.programs.calls import Answer, Request, signed
 from grader.programs.copies import Copies
 from grader.programs.device_memory import DEVICE_BYTES, DeviceMemory, Site
 from grader.programs.findings import Findings
+from grader.programs.graph_calls import GraphCalls
 from grader.programs.kernel_calls import KernelCalls
 from grader.programs.launches import Launcher, Program
 from grader.programs.memory_calls import MemoryCalls
@@ -23,17 +24,21 @@ from grader.programs.order import Order
 AFTER_STICKY = frozenset(
     ("cudaGetLastError", "cudaPeekAtLastError", "cudaDeviceReset", "cudaFree", "cudaFreeHost",
      "cudaHostUnregister", "error string", "error name", "shared read", "shared write",
-     "variable read", "variable write", "variable address")
+     "variable read", "variable write", "variable address", "came to", "refused", "graph branch",
+     "graph end")
 )  # fmt: skip
 """Calls that still do something once an error has broken the context; all others return it."""
 
 INTERNAL = frozenset(
     ("given", "kernel", "error string", "error name", "shared read", "shared write",
-     "variable read", "variable write", "variable address")
+     "variable read", "variable write", "variable address", "graph branch", "graph end")
 )  # fmt: skip
 """What the headers ask for themselves: no call of the program's."""
 
-LAUNCHES = ("<<<>>>", "cudaLaunchKernel", "cudaLaunchCooperativeKernel")
+LAUNCHES = ("<<<>>>", "cudaLaunchKernel", "cudaLaunchCooperativeKernel", "kernel node")
+RETURN_NOTHING = ("<<<>>>", "into a graph")
+"""Launches whose errors a program must ask for."""
+
 ONE_DEVICE = (
     "cudaSetDevice", "cudaGetDeviceProperties", "cudaDeviceCanAccessPeer", "cudaMemcpyPeer",
     "cudaDeviceGetP2PAttribute", "cudaDeviceGetDefaultMemPool", "cudaDeviceSetMemPool",
@@ -64,6 +69,7 @@ class Device:
             **dict.fromkeys(ONE_DEVICE, _device_zero),
             **self.order.calls,
             **self.kernels.calls,
+            **GraphCalls(self.findings, self.order).calls,
             **MemoryCalls(self.memory, self.findings, self.order).calls,
             **Copies(self.memory, self.findings, self.launcher, self.order).calls,
             "error string": lambda q: Answer(payload=E.text(signed(q.numbers[0])).encode()),
@@ -106,7 +112,7 @@ class Device:
             self.sticky, self.stopped = self.kernels.broken, self.kernels.stopped
         if answer.status and answer.status != E.NOT_READY:
             self.last_error = answer.status
-            if name not in ("<<<>>>", "cudaGetLastError", "cudaPeekAtLastError"):
+            if name not in (*RETURN_NOTHING, "cudaGetLastError", "cudaPeekAtLastError"):
                 self.findings.seen(answer.status)
         if name == "cudaGetLastError" and not self.sticky:
             self.last_error = E.SUCCESS

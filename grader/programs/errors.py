@@ -19,6 +19,9 @@ ALREADY_REGISTERED = 712
 NOT_REGISTERED = 713
 LAUNCH_FAILURE = 719
 COOPERATIVE_TOO_LARGE = 720
+CAPTURE_INVALIDATED = 901
+CAPTURE_UNJOINED = 904
+CAPTURE_ISOLATION = 905
 
 ERRORS: dict[int, tuple[str, str]] = {
     0: ("cudaSuccess", "no error"),
@@ -35,6 +38,10 @@ ERRORS: dict[int, tuple[str, str]] = {
     100: ("cudaErrorNoDevice", "no CUDA-capable device is detected"),
     101: ("cudaErrorInvalidDevice", "invalid device ordinal"),
     400: ("cudaErrorInvalidResourceHandle", "invalid resource handle"),
+    401: (
+        "cudaErrorIllegalState",
+        "the operation cannot be performed in the present state",
+    ),
     600: ("cudaErrorNotReady", "device not ready"),
     700: ("cudaErrorIllegalAddress", "an illegal memory access was encountered"),
     701: ("cudaErrorLaunchOutOfResources", "too many resources requested for launch"),
@@ -52,6 +59,40 @@ ERRORS: dict[int, tuple[str, str]] = {
     719: ("cudaErrorLaunchFailure", "unspecified launch failure"),
     720: ("cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"),
     801: ("cudaErrorNotSupported", "operation not supported"),
+    900: (
+        "cudaErrorStreamCaptureUnsupported",
+        "operation not permitted when stream is capturing",
+    ),
+    901: (
+        "cudaErrorStreamCaptureInvalidated",
+        "operation failed due to a previous error during capture",
+    ),
+    902: (
+        "cudaErrorStreamCaptureMerge",
+        "operation would result in a merge of separate capture sequences",
+    ),
+    903: (
+        "cudaErrorStreamCaptureUnmatched",
+        "capture was not ended in the same stream as it began",
+    ),
+    904: ("cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"),
+    905: (
+        "cudaErrorStreamCaptureIsolation",
+        "dependency created on uncaptured work in another stream",
+    ),
+    906: (
+        "cudaErrorStreamCaptureImplicit",
+        "operation would make the legacy stream depend on a capturing blocking stream",
+    ),
+    907: (
+        "cudaErrorCapturedEvent",
+        "operation not permitted on an event last recorded in a capturing stream",
+    ),
+    910: (
+        "cudaErrorGraphExecUpdateFailure",
+        "the graph update was not performed because it included changes which violated "
+        "constraints specific to instantiated graph update",
+    ),
 }
 
 

@@ -245,6 +245,26 @@ class Findings:
         )  # fmt: skip
         self.unseen.append(key)
 
+    def capture_refused(self, api: str, site: Site, status: int, begun: int) -> None:
+        """A call that voids the capture of a stream, which line `begun` has begun."""
+        since = f", begun in line {begun}" if begun and begun != site.line else ""
+        advice = {
+            E.CAPTURE_UNJOINED: "Let the first stream wait for each stream that joined it: "
+            "cudaEventRecord() there, cudaStreamWaitEvent() here, then end the capture.",
+            E.CAPTURE_ISOLATION: "Record the event inside the capture, or wait for it before.",
+            E.CAPTURE_INVALIDATED: "The call before it that broke the capture is to be mended.",
+        }.get(
+            status,
+            "What is captured runs when its graph is launched. Allocate, copy at once and "
+            "wait before cudaStreamBeginCapture() or after cudaStreamEndCapture().",
+        )
+        self.add(
+            "bad_launch", site,
+            f"{api} during the capture of a stream{since}: CUDA answers {E.name(status)} "
+            f"({E.text(status)})",
+            advice=advice,
+        )  # fmt: skip
+
     def too_many_blocks(
         self, site: Site, kernel: str, blocks: int, needed: int, block: int
     ) -> None:

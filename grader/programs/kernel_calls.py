@@ -28,6 +28,8 @@ class KernelCalls:
             "<<<>>>": self._launch,
             "cudaLaunchKernel": self._launch,
             "cudaLaunchCooperativeKernel": self._launch,
+            "kernel node": self._launch,
+            "into a graph": self._into_a_graph,
             "cudaFuncSetAttribute": self._set_attribute,
             "cudaFuncGetAttributes": self._function_attributes,
             "cudaOccupancyMaxActiveBlocksPerMultiprocessor": self._occupancy,
@@ -73,6 +75,21 @@ class KernelCalls:
                   "deadlock": E.LAUNCH_TIMEOUT, "unsupported": E.LAUNCH_FAILURE}  # fmt: skip
         self.broken = broken.get(done.ended, E.SUCCESS)
         return Answer(text=done.printed)
+
+    def _into_a_graph(self, q: Request) -> Answer:
+        """A launch for later: what CUDA refuses it refuses now."""
+        name = kernel_name(q)
+        grid, block = (
+            (q.numbers[0], q.numbers[1], q.numbers[2]),
+            (q.numbers[3], q.numbers[4], q.numbers[5]),
+        )
+        q.note(kernel=name, grid=grid, block=block, shared=q.numbers[6])
+        try:
+            self.launcher.check(name, grid, block, q.numbers[6], cooperative=False)
+        except Refused as error:
+            self.findings.launch_refused(q.site, str(error), error.status, error.advice)
+            return Answer(error.status)
+        return Answer()
 
     def _set_attribute(self, q: Request) -> Answer:
         name = kernel_name(q)

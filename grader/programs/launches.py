@@ -170,10 +170,7 @@ class Launcher:
 
         Raises Refused for what CUDA refuses.
         """
-        kernel = self.program.kernels.get(symbol)
-        if kernel is None:
-            raise Refused("this kernel has no device code", E.INVALID_DEVICE_FUNCTION)
-        self._check(kernel, symbol, grid, block, shared, cooperative)
+        kernel = self.check(symbol, grid, block, shared, cooperative=cooperative)
         arguments = _unpack(kernel.optimised, packed)
         key = (symbol, grid, block, shared, packed)
         if repeated := self._repeated(key):
@@ -234,15 +231,19 @@ class Launcher:
         self._add(counts, {}, done.nanoseconds)
         return done
 
-    def _check(
+    def check(
         self,
-        kernel: KernelOf,
         symbol: str,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared: int,
+        *,
         cooperative: bool,
-    ) -> None:
+    ) -> KernelOf:
+        """The kernel of a launch that CUDA takes. Raises Refused for another."""
+        kernel = self.program.kernels.get(symbol)
+        if kernel is None:
+            raise Refused("this kernel has no device code", E.INVALID_DEVICE_FUNCTION)
         for what, sizes, limits in (("grid", grid, LIMITS.grid), ("block", block, LIMITS.block)):
             for axis, size, limit in zip("xyz", sizes, limits, strict=True):
                 if not 1 <= size <= limit:
@@ -280,6 +281,7 @@ class Launcher:
                     f"{most * LIMITS.multiprocessors}: all must be resident at once",
                     E.COOPERATIVE_TOO_LARGE,
                 )
+        return kernel
 
     def _thorough(self, times: int) -> bool:
         """Whether the next launch of a kernel, launched so often, may get every check."""

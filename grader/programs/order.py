@@ -162,10 +162,22 @@ class Order:
             event.waited = event.recorded
         return Answer(opens=True)
 
-    def _stream_create(self, q: Request) -> Answer:
+    def new_stream(self, *, blocking: bool) -> int:
+        """The handle of a new stream."""
         self._handles += 8
-        self.streams[self._handles] = Stream(blocking=not q.numbers[0] & 1, end_ns=self.host_ns)
-        return Answer(numbers=(self._handles,))
+        self.streams[self._handles] = Stream(blocking=blocking, end_ns=self.host_ns)
+        return self._handles
+
+    def let_wait(self, stream: int, other: int) -> None:
+        """What `stream` is given from now on begins behind all that `other` waits for."""
+        for pending in self.pending:
+            if self.waits_for(other, pending):
+                pending.ordered.add(stream)
+        mine = self.streams.setdefault(stream, Stream())
+        mine.end_ns = max(mine.end_ns, self.streams.setdefault(other, Stream()).end_ns)
+
+    def _stream_create(self, q: Request) -> Answer:
+        return Answer(numbers=(self.new_stream(blocking=not q.numbers[0] & 1),))
 
     def _stream_destroy(self, q: Request) -> Answer:
         if q.numbers[0] not in self.streams or q.numbers[0] == LEGACY:

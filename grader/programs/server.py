@@ -222,7 +222,8 @@ class _Session:
             return None
         if name == "missing":
             what = payload.decode(errors="replace")[:MOST_REASON]
-            self.device.give_up(what, self._place(numbers))
+            known = site if site.file in self.files else None
+            self.device.give_up(what, self._place(numbers) or known)
             self.ended = "unsupported"
             return None
         if name == "touched":

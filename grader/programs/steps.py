@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from grader.programs.run import Call
 from grader.result import Step
 
-LAUNCHES = ("<<<>>>", "cudaLaunchKernel", "cudaLaunchCooperativeKernel")
+LAUNCHES = ("<<<>>>", "cudaLaunchKernel", "cudaLaunchCooperativeKernel", "kernel node")
 _ALLOCATES = ("cudaMalloc", "cudaMallocPitch", "cudaMallocManaged")
 _WAITS = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize")
 _CHECKS = ("cudaGetLastError", "cudaPeekAtLastError")
@@ -27,7 +27,7 @@ def _steps(trace: Sequence[Call], inputs: int, outputs: int) -> Iterator[Step]:
     launches = [(k, call) for k, call in worked if call.api in LAUNCHES]
     first = launches[0][0] if launches else len(trace)
     last = launches[-1][0] if launches else -1
-    copies = [(k, call) for k, call in worked if call.api.startswith("cudaMemcpy")]
+    copies = [(k, call) for k, call in worked if call.api.startswith(("cudaMemcpy", "copy node"))]
     managed = any(call.api == "cudaMallocManaged" for _, call in worked)
 
     into = [(k, c) for k, c in copies if _into(c) and k < first]

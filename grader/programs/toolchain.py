@@ -130,15 +130,16 @@ def runtime_object() -> Path:
 
     Raises NotGradableError where the cache cannot be written.
     """
-    sources = [RUNTIME / name for name in ("host.c", "host.h")]
+    sources = sorted(RUNTIME.glob("*.[ch]"))
     place = folder() / f"runtime-{cache.key(*_RUNTIME, *(s.read_bytes() for s in sources))}.o"
     if place.exists():
         return place
     with tempfile.TemporaryDirectory() as work:
         built = Path(work) / "runtime.o"
         options = [*_RUNTIME, f"--target={target()}", *include_options(), f"-I{RUNTIME}"]
+        source = str(RUNTIME / "runtime.c")
         done = subprocess.run(
-            [str(metal_clang.compiler()), "clang", *options, "-c", str(sources[0]), "-o", built],
+            [str(metal_clang.compiler()), "clang", *options, "-c", source, "-o", built],
             capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         if done.returncode:

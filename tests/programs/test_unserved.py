@@ -23,8 +23,8 @@ int main() {
   nvtxRangePush("fine");
   CUdevice device = 0;
   cuInit(0);  // HERE the driver API
-  cudaGraph_t graph;  // HERE a CUDA graph
-  cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal);  // HERE a CUDA graph
+  cudaGraphConditionalHandle handle;  // HERE a conditional node
+  cudaGraphDebugDotPrint(0, "graph.dot", 0);  // HERE a graph written as DOT
   cudaArray_t cells;  // HERE a CUDA array
   cudaSurfaceObject_t surface;  // HERE a surface
   cudaIpcMemHandle_t handle;  // HERE memory of another process
@@ -82,13 +82,14 @@ def test_in_a_header_of_the_program_it_is_that_headers_line() -> None:
 
 @needs_host
 def test_what_is_not_served_is_no_failed_build(tmp_path: Path) -> None:
-    text = f"{HEAD}int main() {{ cudaGraph_t graph; }}\n"
+    text = f"{HEAD}int main() {{ cudaGraphConditionalHandle graph; }}\n"
     line = text.count("\n")
     (tmp_path / "program.cu").write_text(text)
     found = run_program.run(tmp_path / "program.cu", text, [])
     assert (found.ended, found.exit_code) == ("unsupported", 3)
-    assert found.reason == f"program.cu:{line}: cudaGraph_t: a CUDA graph {unserved.SAYS}"
-    broken = text.replace("cudaGraph_t graph", "Picture picture")
+    where = f"program.cu:{line}: cudaGraphConditionalHandle"
+    assert found.reason == f"{where}: a conditional node {unserved.SAYS}"
+    broken = text.replace("cudaGraphConditionalHandle graph", "Picture picture")
     found = run_program.run(tmp_path / "program.cu", broken, [])
     assert (found.ended, found.exit_code, found.reason) == ("build_failed", 1, "")
 

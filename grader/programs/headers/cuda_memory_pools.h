@@ -10,19 +10,25 @@ enum cudaMemPoolAttr {
 };
 #define GRADE_POOL ((cudaMemPool_t)1)
 template <class T>
-inline cudaError_t cudaMallocAsync(T** p, size_t bytes, cudaStream_t, GRADE_AT) {
+inline cudaError_t cudaMallocAsync(T** p, size_t bytes, cudaStream_t s, GRADE_AT) {
+  grade_no_memory_nodes(s, "cudaMallocAsync", file, line);
   return cudaMalloc((void**)(void*)p, bytes, file, line);
 }
 template <class T>
-inline cudaError_t cudaMallocAsync(T** p, size_t bytes, cudaMemPool_t, cudaStream_t, GRADE_AT) {
+inline cudaError_t cudaMallocAsync(T** p, size_t bytes, cudaMemPool_t, cudaStream_t s, GRADE_AT) {
+  grade_no_memory_nodes(s, "cudaMallocAsync", file, line);
   return cudaMalloc((void**)(void*)p, bytes, file, line);
 }
 template <class T>
-inline cudaError_t cudaMallocFromPoolAsync(T** p, size_t bytes, cudaMemPool_t, cudaStream_t,
+inline cudaError_t cudaMallocFromPoolAsync(T** p, size_t bytes, cudaMemPool_t, cudaStream_t s,
                                            GRADE_AT) {
+  grade_no_memory_nodes(s, "cudaMallocFromPoolAsync", file, line);
   return cudaMalloc((void**)(void*)p, bytes, file, line);
 }
-inline cudaError_t cudaFreeAsync(void* p, cudaStream_t, GRADE_AT) { return cudaFree(p, file, line); }
+inline cudaError_t cudaFreeAsync(void* p, cudaStream_t s, GRADE_AT) {
+  grade_no_memory_nodes(s, "cudaFreeAsync", file, line);
+  return cudaFree(p, file, line);
+}
 inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device, GRADE_AT) {
   *pool = GRADE_POOL;
   return grade::Call(device)("cudaDeviceGetDefaultMemPool", file, line);

@@ -15,20 +15,19 @@
 extern "C" void grade_missing(const char* what, const void* place);
 
 // graphs
-typedef struct CUgraph_st* cudaGraph_t GRADE_UNSERVED("a CUDA graph");
-typedef struct CUgraphExec_st* cudaGraphExec_t GRADE_UNSERVED("a CUDA graph");
-typedef struct CUgraphNode_st* cudaGraphNode_t GRADE_UNSERVED("a CUDA graph");
-typedef unsigned long long cudaGraphConditionalHandle GRADE_UNSERVED("a CUDA graph");
-enum cudaStreamCaptureMode {
-  cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed
-};
-GRADE_MISSING_CALL("a CUDA graph", cudaStreamBeginCapture)
-GRADE_MISSING_CALL("a CUDA graph", cudaStreamEndCapture)
-GRADE_MISSING_CALL("a CUDA graph", cudaGraphCreate)
-GRADE_MISSING_CALL("a CUDA graph", cudaGraphInstantiate)
-GRADE_MISSING_CALL("a CUDA graph", cudaGraphLaunch)
-GRADE_MISSING_CALL("a CUDA graph", cudaGraphDestroy)
-GRADE_MISSING_CALL("a CUDA graph", cudaGraphExecDestroy)
+typedef unsigned long long cudaGraphConditionalHandle GRADE_UNSERVED("a conditional node");
+struct GRADE_UNSERVED("a CUDA graph's own memory") cudaMemAllocNodeParams;
+GRADE_MISSING_CALL("a conditional node", cudaGraphConditionalHandleCreate)
+GRADE_MISSING_CALL("a CUDA graph's own memory", cudaGraphAddMemAllocNode)
+GRADE_MISSING_CALL("a CUDA graph's own memory", cudaGraphAddMemFreeNode)
+GRADE_MISSING_CALL("a CUDA graph's own memory", cudaDeviceGraphMemTrim)
+GRADE_MISSING_CALL("a CUDA graph's own memory", cudaDeviceGetGraphMemAttribute)
+GRADE_MISSING_CALL("capture into a graph that exists", cudaStreamBeginCaptureToGraph)
+GRADE_MISSING_CALL("a change of what a capture waits for", cudaStreamUpdateCaptureDependencies)
+GRADE_MISSING_CALL("a graph written as DOT", cudaGraphDebugDotPrint)
+GRADE_MISSING_CALL("a graph node's attribute", cudaGraphKernelNodeSetAttribute)
+GRADE_MISSING_CALL("a graph node's attribute", cudaGraphKernelNodeGetAttribute)
+GRADE_MISSING_CALL("cudaGraphInstantiateWithParams", cudaGraphInstantiateWithParams)
 
 // textures, surfaces, arrays
 struct GRADE_UNSERVED("a CUDA array") cudaArray;

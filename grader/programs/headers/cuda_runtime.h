@@ -26,8 +26,6 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
 unsigned __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream);
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              size_t shared, cudaStream_t stream);
-int grade_launch(const char* api, const void* kernel, dim3 grid, dim3 block, void** arguments,
-                 size_t shared, cudaStream_t stream, const char* file, int line);
 }
 
 namespace grade {
@@ -212,131 +210,90 @@ inline cudaError_t cudaMalloc3D(cudaPitchedPtr* p, cudaExtent e, GRADE_AT) {
 
 // ---- copies ------------------------------------------------------------------------------------
 namespace grade {
-// `rows` of `width` bytes. Rows on the host travel packed; the pitches are those of the caller.
-inline cudaError_t copy(const char* name, void* to, size_t to_pitch, const void* from,
-                        size_t from_pitch, size_t width, size_t rows, cudaMemcpyKind kind,
-                        cudaStream_t stream, bool async, const char* file, int line) {
-  to = grade_host_pointer(to), from = grade_host_pointer(from);
-  bool to_device = on_device(to), from_device = on_device(from);
-  bool later = async && from_device && grade_is_shared(to);
-  if (later) grade_close(to), to_device = true;
-  Call c(to, to_pitch, from, from_pitch, width, rows, kind, stream, async, to_device, from_device);
-  size_t bytes = width * rows;
-  char* packed = nullptr;
-  bool flat = rows <= 1;
-  if (!from_device && !(kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice)) {
-    if (!flat) {
-      packed = (char*)malloc(bytes);
-      for (size_t k = 0; k < rows; ++k)
-        memcpy(packed + k * width, (const char*)from + k * from_pitch, width);
-    }
-    if (to_device || !flat) c.with(flat ? from : packed, bytes);
-    else if (bytes) memmove(to, from, bytes);
-  }
-  bool back = !to_device && from_device && kind != cudaMemcpyHostToDevice &&
-              kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyHostToHost;
-  if (back) {
-    if (!flat && !packed) packed = (char*)calloc(1, bytes + 1);
-    // A failed copy brings nothing: what lies there stays.
-    if (!flat)
-      for (size_t k = 0; k < rows; ++k)
-        memcpy(packed + k * width, (char*)to + k * to_pitch, width);
-    c.into(flat ? to : packed, bytes);
-  }
-  cudaError_t e = c(name, file, line);
-  if (back && !flat)
-    for (size_t k = 0; k < rows; ++k)
-      memcpy((char*)to + k * to_pitch, packed + k * width, width);
-  if (!to_device && !from_device && !flat)
-    for (size_t k = 0; k < rows; ++k)
-      memcpy((char*)to + k * to_pitch, (const char*)from + k * from_pitch, width);
-  free(packed);
-  return e;
+inline cudaError_t copy(const char* name, const GradeCopy& what, cudaStream_t stream, bool async,
+                        const char* file, int line) {
+  GradeWork w = {GRADE_COPY, name, file, line};
+  w.copy = what;
+  return (cudaError_t)grade_work(&w, stream, async);
+}
+inline GradeCopy flat(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return {to, bytes, 0, from, bytes, 0, bytes, 1, 1, kind};
+}
+inline GradeCopy copy_of(const cudaMemcpy3DParms& p) {
+  const cudaPitchedPtr &to = p.dstPtr, &from = p.srcPtr;
+  size_t to_slice = to.pitch * to.ysize, from_slice = from.pitch * from.ysize;
+  return {(char*)to.ptr + p.dstPos.z * to_slice + p.dstPos.y * to.pitch + p.dstPos.x,
+          to.pitch, to_slice,
+          (char*)from.ptr + p.srcPos.z * from_slice + p.srcPos.y * from.pitch + p.srcPos.x,
+          from.pitch, from_slice, p.extent.width, p.extent.height, p.extent.depth, p.kind};
 }
 }  // namespace grade
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                               GRADE_AT) {
-  return grade::copy("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind, 0, false, file, line);
+  return grade::copy("cudaMemcpy", grade::flat(to, from, bytes, kind), 0, false, file, line);
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                                    cudaStream_t stream = 0, GRADE_AT) {
-  return grade::copy("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, stream, true, file,
+  return grade::copy("cudaMemcpyAsync", grade::flat(to, from, bytes, kind), stream, true, file,
                      line);
 }
 inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                                 size_t width, size_t height, cudaMemcpyKind kind, GRADE_AT) {
-  return grade::copy("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, 0, false,
-                     file, line);
+  return grade::copy("cudaMemcpy2D", {to, to_pitch, 0, from, from_pitch, 0, width, height, 1, kind},
+                     0, false, file, line);
 }
 inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from,
                                      size_t from_pitch, size_t width, size_t height,
                                      cudaMemcpyKind kind, cudaStream_t stream = 0, GRADE_AT) {
-  return grade::copy("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind,
-                     stream, true, file, line);
+  return grade::copy("cudaMemcpy2DAsync",
+                     {to, to_pitch, 0, from, from_pitch, 0, width, height, 1, kind}, stream, true,
+                     file, line);
 }
 inline cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p, GRADE_AT) {
-  cudaError_t e = cudaSuccess;
-  for (size_t z = 0; z < p->extent.depth && e == cudaSuccess; ++z) {
-    char* to = (char*)p->dstPtr.ptr + (p->dstPos.z + z) * p->dstPtr.pitch * p->dstPtr.ysize +
-               p->dstPos.y * p->dstPtr.pitch + p->dstPos.x;
-    char* from = (char*)p->srcPtr.ptr + (p->srcPos.z + z) * p->srcPtr.pitch * p->srcPtr.ysize +
-                 p->srcPos.y * p->srcPtr.pitch + p->srcPos.x;
-    e = grade::copy("cudaMemcpy3D", to, p->dstPtr.pitch, from, p->srcPtr.pitch, p->extent.width,
-                    p->extent.height, p->kind, 0, false, file, line);
-  }
-  return e;
+  return grade::copy("cudaMemcpy3D", grade::copy_of(*p), 0, false, file, line);
 }
-inline cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t = 0, GRADE_AT) {
-  return cudaMemcpy3D(p, file, line);
+inline cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream = 0,
+                                     GRADE_AT) {
+  return grade::copy("cudaMemcpy3DAsync", grade::copy_of(*p), stream, true, file, line);
 }
 
 namespace grade {
-inline cudaError_t symbol(const char* name, const void* shadow, void* data, size_t bytes,
-                          size_t offset, cudaMemcpyKind kind, bool out, const char* file,
-                          int line) {
-  const char* variable = grade_variable(shadow);
-  bool there = on_device(data);
-  Call c(bytes, offset, kind, there ? data : nullptr, (uint64_t)shadow);
-  size_t length = strlen(variable) + 1;
-  size_t carried = out || there ? 0 : bytes;
-  char* packed = (char*)malloc(length + carried);
-  memcpy(packed, variable, length);
-  if (carried) memcpy(packed + length, data, bytes);
-  c.with(packed, length + carried);
-  if (out && !there) c.into(data, bytes);
-  cudaError_t e = c(name, file, line);
-  free(packed);
-  return e;
+inline cudaError_t symbol(const char* name, const void* shadow, const void* data, size_t bytes,
+                          size_t offset, cudaMemcpyKind kind, bool out, cudaStream_t stream,
+                          bool async, const char* file, int line) {
+  GradeWork w = {GRADE_SYMBOL, name, file, line};
+  w.symbol = {shadow, (void*)data, bytes, offset, kind, out};
+  return (cudaError_t)grade_work(&w, stream, async);
 }
 }  // namespace grade
 template <class T>
 inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes,
                                       size_t offset = 0,
                                       cudaMemcpyKind kind = cudaMemcpyHostToDevice, GRADE_AT) {
-  return grade::symbol("cudaMemcpyToSymbol", (const void*)&symbol, (void*)from, bytes, offset, kind,
-                       false, file, line);
+  return grade::symbol("cudaMemcpyToSymbol", (const void*)&symbol, from, bytes, offset, kind, false,
+                       0, false, file, line);
 }
 template <class T>
 inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes,
                                            size_t offset = 0,
                                            cudaMemcpyKind kind = cudaMemcpyHostToDevice,
-                                           cudaStream_t = 0, GRADE_AT) {
-  return grade::symbol("cudaMemcpyToSymbolAsync", (const void*)&symbol, (void*)from, bytes, offset,
-                       kind, false, file, line);
+                                           cudaStream_t stream = 0, GRADE_AT) {
+  return grade::symbol("cudaMemcpyToSymbolAsync", (const void*)&symbol, from, bytes, offset, kind,
+                       false, stream, true, file, line);
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                         cudaMemcpyKind kind = cudaMemcpyDeviceToHost, GRADE_AT) {
   return grade::symbol("cudaMemcpyFromSymbol", (const void*)&symbol, to, bytes, offset, kind, true,
-                       file, line);
+                       0, false, file, line);
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes,
                                              size_t offset = 0,
                                              cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
-                                             cudaStream_t = 0, GRADE_AT) {
+                                             cudaStream_t stream = 0, GRADE_AT) {
   return grade::symbol("cudaMemcpyFromSymbolAsync", (const void*)&symbol, to, bytes, offset, kind,
-                       true, file, line);
+                       true, stream, true, file, line);
 }
 template <class T>
 inline cudaError_t cudaGetSymbolAddress(void** p, const T& symbol, GRADE_AT) {
@@ -357,39 +314,61 @@ inline cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol, GRADE_AT) {
   return e;
 }
 
+namespace grade {
+inline cudaError_t fill(const char* name, void* p, size_t pitch, int value, size_t width,
+                        size_t rows, cudaStream_t stream, bool async, const char* file, int line) {
+  GradeWork w = {GRADE_FILL, name, file, line};
+  w.fill = {p, pitch, width, rows, (unsigned)value & 0xff, 1};
+  return (cudaError_t)grade_work(&w, stream, async);
+}
+}  // namespace grade
 inline cudaError_t cudaMemset(void* p, int value, size_t bytes, GRADE_AT) {
-  p = grade_close(p);
-  return grade::Call(p, bytes, value, bytes, 1, 0, false)("cudaMemset", file, line);
+  return grade::fill("cudaMemset", p, bytes, value, bytes, 1, 0, false, file, line);
 }
 inline cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes, cudaStream_t stream = 0,
                                    GRADE_AT) {
-  p = grade_close(p);
-  return grade::Call(p, bytes, value, bytes, 1, stream, true)("cudaMemsetAsync", file, line);
+  return grade::fill("cudaMemsetAsync", p, bytes, value, bytes, 1, stream, true, file, line);
 }
 inline cudaError_t cudaMemset2D(void* p, size_t pitch, int value, size_t width, size_t height,
                                 GRADE_AT) {
-  p = grade_close(p);
-  return grade::Call(p, pitch, value, width, height, 0, false)("cudaMemset2D", file, line);
+  return grade::fill("cudaMemset2D", p, pitch, value, width, height, 0, false, file, line);
+}
+inline cudaError_t cudaMemset2DAsync(void* p, size_t pitch, int value, size_t width, size_t height,
+                                     cudaStream_t stream = 0, GRADE_AT) {
+  return grade::fill("cudaMemset2DAsync", p, pitch, value, width, height, stream, true, file, line);
 }
 inline cudaError_t cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent e, GRADE_AT) {
-  p.ptr = grade_close(p.ptr);
-  return grade::Call(p.ptr, p.pitch, value, e.width, e.height * e.depth, 0, false)(
-      "cudaMemset3D", file, line);
+  return grade::fill("cudaMemset3D", p.ptr, p.pitch, value, e.width, e.height * e.depth, 0, false,
+                     file, line);
+}
+inline cudaError_t cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent e,
+                                     cudaStream_t stream = 0, GRADE_AT) {
+  return grade::fill("cudaMemset3DAsync", p.ptr, p.pitch, value, e.width, e.height * e.depth,
+                     stream, true, file, line);
 }
 
 // ---- launches ----------------------------------------------------------------------------------
+namespace grade {
+inline cudaError_t launch(const char* name, const void* kernel, dim3 grid, dim3 block,
+                          void** arguments, size_t shared, cudaStream_t stream, const char* file,
+                          int line) {
+  GradeWork w = {GRADE_LAUNCH, name, file, line};
+  w.launch = {kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, arguments};
+  return (cudaError_t)grade_work(&w, stream, true);
+}
+}  // namespace grade
 template <class T>
 inline cudaError_t cudaLaunchKernel(T* kernel, dim3 grid, dim3 block, void** arguments,
                                     size_t shared = 0, cudaStream_t stream = 0, GRADE_AT) {
-  return (cudaError_t)grade_launch("cudaLaunchKernel", (const void*)kernel, grid, block, arguments,
-                                   shared, stream, file, line);
+  return grade::launch("cudaLaunchKernel", (const void*)kernel, grid, block, arguments, shared,
+                       stream, file, line);
 }
 template <class T>
 inline cudaError_t cudaLaunchCooperativeKernel(T* kernel, dim3 grid, dim3 block, void** arguments,
                                                size_t shared = 0, cudaStream_t stream = 0,
                                                GRADE_AT) {
-  return (cudaError_t)grade_launch("cudaLaunchCooperativeKernel", (const void*)kernel, grid, block,
-                                   arguments, shared, stream, file, line);
+  return grade::launch("cudaLaunchCooperativeKernel", (const void*)kernel, grid, block, arguments,
+                       shared, stream, file, line);
 }
 namespace grade {
 template <class T>
@@ -464,12 +443,12 @@ inline cudaError_t cudaStreamQuery(cudaStream_t s, GRADE_AT) {
   return grade::Call(s)("cudaStreamQuery", file, line);
 }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned = 0, GRADE_AT) {
-  return grade::Call(s, e)("cudaStreamWaitEvent", file, line);
+  return (cudaError_t)grade_event_wait(s, e, file, line);
 }
 inline cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void* data, GRADE_AT) {
-  cudaError_t e = grade::Call(s)("cudaLaunchHostFunc", file, line);
-  if (e == cudaSuccess) function(data);
-  return e;
+  GradeWork w = {GRADE_HOST, "cudaLaunchHostFunc", file, line};
+  w.host = {function, data};
+  return (cudaError_t)grade_work(&w, s, true);
 }
 inline cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t function, void* data,
                                          unsigned, GRADE_AT) {
@@ -490,7 +469,7 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t event, GRADE_AT) {
   return grade::Call(event)("cudaEventDestroy", file, line);
 }
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t s = 0, GRADE_AT) {
-  return grade::Call(event, s)("cudaEventRecord", file, line);
+  return (cudaError_t)grade_event_record(event, s, file, line);
 }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t event, GRADE_AT) {
   return grade::Call(event)("cudaEventSynchronize", file, line);
@@ -511,4 +490,5 @@ inline cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t a, cudaEvent_t b,
 #include "cuda_other_devices.h"
 #include "cuda_memory_pools.h"
 #include "cuda_hints.h"
+#include "cuda_graphs.h"
 #include "cuda_missing.h"

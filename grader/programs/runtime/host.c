@@ -52,6 +52,10 @@ static int variable_count;
 
 static void lost(void) { _exit(70); }
 
+static int is_device(uint64_t a) {
+  return (a >= 16ull << 36 && a < 512ull << 36) || (a >= 8192ull << 36 && a < 1ull << 52);
+}
+
 static void put(const void* data, size_t bytes) {
   const char* at = data;
   while (bytes) {
@@ -268,9 +272,14 @@ void* grade_close(const void* address) {
 
 // ---- calls -------------------------------------------------------------------------------------
 
+// What CUDA answers a call that must not be made while a stream is captured (graphs.c), or 0.
+static int call_in_capture(const char* name, const char* file, int line, const uint64_t* a);
+static int capture_forbids(const char* api, void* stream, const char* file, int line);
+
 int grade_call(const char* name, const char* file, int line, const uint64_t* a, int n,
                const void* payload, size_t bytes, uint64_t* r, void* back, size_t room) {
-  int status = 0;
+  int status = call_in_capture(name, file, line, a);
+  if (status) return status;
   prepare(payload, bytes, 0), prepare(back, room, 1);
   follow(talk(name, file, line, a, n, payload, bytes, r, back, room, 1, &status));
   return status;
@@ -304,7 +313,7 @@ const char* grade_variable(const void* shadow) {
 
 // ---- launches: what clang makes of <<<>>> ------------------------------------------------------
 
-typedef struct { unsigned x, y, z; } Size;
+typedef GradeSize Size;
 static __thread struct { Size grid, block; size_t shared; void* stream; const char* file; int line; }
     pushed;
 
@@ -320,19 +329,26 @@ unsigned __cudaPopCallConfiguration(Size* grid, Size* block, size_t* shared, voi
   return 0;
 }
 
-int grade_launch(const char* api, const void* stub, Size grid, Size block, void** args,
-                 size_t shared, void* stream, const char* file, int line) {
+static Kernel* known_kernel(const void* stub, const char* file, int line) {
   Kernel* kernel = 0;
   for (int k = 0; k < kernel_count; ++k)
     if (kernels[k].stub == stub) kernel = &kernels[k];
-  const char* name = kernel ? kernel->name : "";
-  uint64_t a[10] = {grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, (uint64_t)stream};
   if (kernel && !kernel->known) {
     uint64_t r[256];
-    talk("kernel", file, line, 0, 0, name, strlen(name), r, 0, 0, 0, &kernel->count);
+    talk("kernel", file, line, 0, 0, kernel->name, strlen(kernel->name), r, 0, 0, 0, &kernel->count);
     for (int k = 0; k < kernel->count; ++k) kernel->sizes[k] = r[k];
     kernel->known = 1;
   }
+  return kernel;
+}
+
+int grade_launch(const char* api, const void* stub, Size grid, Size block, void** args,
+                 size_t shared, void* stream, const char* file, int line) {
+  int status = capture_forbids(api, stream, file, line);
+  if (status) return status;
+  Kernel* kernel = known_kernel(stub, file, line);
+  const char* name = kernel ? kernel->name : "";
+  uint64_t a[10] = {grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, (uint64_t)stream};
   size_t bytes = strlen(name) + 1;
   for (int k = 0; kernel && k < kernel->count; ++k) bytes += kernel->sizes[k];
   char* packed = malloc(bytes);
@@ -349,7 +365,6 @@ int grade_launch(const char* api, const void* stub, Size grid, Size block, void*
   }
   for (int k = 0; k < region_count; ++k)
     if (regions[k].base && regions[k].managed) close_region(&regions[k]);
-  int status = 0;
   uint32_t flags =
       talk(api, file, line, a, 8, packed, bytes, 0, 0, 0, 1, &status);
   free(packed);
@@ -359,7 +374,9 @@ int grade_launch(const char* api, const void* stub, Size grid, Size block, void*
 
 int cudaLaunchKernel(const void* stub, Size grid, Size block, void** args, size_t shared,
                      void* stream) {
-  return grade_launch("<<<>>>", stub, grid, block, args, shared, stream, pushed.file, pushed.line);
+  GradeWork w = {GRADE_LAUNCH, "<<<>>>", pushed.file, pushed.line};
+  w.launch = (GradeLaunch){stub, grid, block, shared, args};
+  return grade_work(&w, stream, 1);
 }
 
 // What the compiler wraps around the device code of one file: ours begins with the file's number.
@@ -410,10 +427,6 @@ void grade_missing(const char* what, const void* place) {
 }
 
 // ---- what ends a host program ------------------------------------------------------------------
-
-static int is_device(uint64_t a) {
-  return (a >= 16ull << 36 && a < 512ull << 36) || (a >= 8192ull << 36 && a < 1ull << 52);
-}
 
 // Where the program stood: the instruction, and the callers that frame pointers lead to. A C
 // library's function keeps no frame; its return address lies at the top of the stack.

@@ -1,0 +1,4 @@
+// The runtime of a host program, one translation unit.
+#include "host.c"
+#include "transfers.c"
+#include "graphs.c"
