@@ -48,7 +48,7 @@ _PASSED_OVER = re.compile(
     r"|^[ \t]*#(?:\\\n|[^\n])*",
     re.DOTALL | re.MULTILINE,
 )
-_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 _BODIES = ("compound_statement", "parameter_list", "field_declaration_list")
 _DEVICE_WORDS = ("__global__", "__device__", "__constant__", "__shared__", "__managed__")
 
@@ -86,20 +86,28 @@ def blank_host_macros(text: str, places: Iterable[tuple[int, int]]) -> Blanked:
     starts = [0, *itertools.accumulate(len(line) + 1 for line in lines)]
     # Of equal length: a place in the one is a place in the other.
     code = _PASSED_OVER.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
-    macros, device_words = _macros(text), _device_words(text)
-    spans = set[tuple[int, int]]()
+    macros = _macros(text).keys() - _device_words(text)
+    met = set[str]()
     for line, column in places:
         before = lines[line - 1].encode()[: column - 1].decode(errors="replace")
         at = starts[line - 1] + len(before)
         used = _CALL.match(code, at)
-        if used is None or code.count("{", 0, at) != code.count("}", 0, at):
-            continue
-        if used[1] in macros and used[1] not in device_words:
-            spans.add((at, _end_of_call(code, used.end())))
+        if used is not None and used[1] in macros and _between_definitions(code, at):
+            met.add(used[1])
+    # All uses of such a macro: the compiler, lost behind the first, may not come to the next.
+    spans = [
+        (used.start(), _end_of_call(code, used.end()))
+        for used in _CALL.finditer(code)
+        if used[1] in met and _between_definitions(code, used.start())
+    ]
     out = list(text)
     for start, end in spans:
         out[start:end] = [c if c in "\r\n" else " " for c in text[start:end]]
     return Blanked("".join(out), {})
+
+
+def _between_definitions(code: str, at: int) -> bool:
+    return code.count("{", 0, at) == code.count("}", 0, at)
 
 
 def _macros(text: str) -> dict[str, str]:

@@ -130,6 +130,8 @@ BOUND = """#include <torch/extension.h>
   }
 SCALE(half_of, 0.5f)
 BIND(half_of, float) BIND(half_of_all, decltype(")"[0]))
+BIND(a, float)BIND(b, float)BIND(c, float)BIND(d, float)BIND(e, float)BIND(f, float)BIND(g, float)
+BIND(h, float)BIND(i, float)BIND(j, float)BIND(k, float)BIND(l, float)BIND(o, float)BIND(p, float)
 SCALE(twice, 2.0f)
 BIND(twice,
      float)
