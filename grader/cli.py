@@ -481,7 +481,8 @@ def _run_program(
     given = stdin.read_bytes() if stdin else b""
     with terminal.progress(quiet=quiet) as step:
         found = run_program.run(file, text, arguments, stdin=given, beside=beside, step=step)
-    shown.show(found, text, terminal.console(stderr=json_file == "-"), quiet=quiet)
+    texts = run_program.texts(file, text, beside)
+    shown.show(found, texts, terminal.console(stderr=json_file == "-"), quiet=quiet)
     write_json(found, json_file)
     raise typer.Exit(found.exit_code)
 

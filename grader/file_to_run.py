@@ -57,6 +57,11 @@ def headers_beside(path: Path, others: Sequence[Path] = ()) -> dict[str, str]:
     return found
 
 
+def texts_beside(path: Path, others: Sequence[Path]) -> dict[str, str]:
+    """The `others` of a program, by their path from the folder that `path` lies in."""
+    return {from_folder(path, other): _text(other) for other in others}
+
+
 def is_source(word: str) -> bool:
     """Whether a word of the command names a file that can be part of a program."""
     return word.endswith((".cu", ".cpp", ".cc", ".cxx", ".c")) and Path(word).is_file()

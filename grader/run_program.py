@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from grader.file_to_run import from_folder, headers_beside
+from grader.file_to_run import headers_beside, texts_beside
 from grader.languages.cuda_includes import without_comments
 from grader.programs import build as building
 from grader.programs import run as running
@@ -61,6 +61,11 @@ def is_program(text: str) -> bool:
     return _MAIN.search(without_comments(text)) is not None
 
 
+def texts(path: Path, text: str, beside: Sequence[Path] = ()) -> dict[str, str]:
+    """Every file of the program, by the name that findings give it."""
+    return {**headers_beside(path, beside), **texts_beside(path, beside), path.name: text}
+
+
 def run(
     path: Path,
     text: str,
@@ -83,11 +88,7 @@ def run(
         inside = not given.is_absolute() and ".." not in given.parts and given.is_file()
         if inside and given.stat().st_size <= LARGEST_FILE:
             files[word] = given.read_bytes()
-    more = {
-        from_folder(path, other): other.read_text(encoding="utf-8-sig", errors="replace")
-        for other in beside
-    }
-    headers = headers_beside(path, beside)
+    headers, more = headers_beside(path, beside), texts_beside(path, beside)
     builds, built = building.build(text, path.name, headers, step, beside=more)
     reason = building.unserved(builds) if built is None else None
     found = ProgramRun(

@@ -5,13 +5,11 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from grader.report import words
-from grader.report.findings import excerpt
-from grader.report.terminal import STYLES, lines, table
-from grader.result import Diagnostic, Fault
+from grader.report import run_findings, words
+from grader.report.terminal import lines, table
+from grader.result import Diagnostic
 from grader.run_file import FileRun
 
-FAULTS_SHOWN = 20
 ENDED = {
     "trap": "the kernel stopped at a trap",
     "assertion": "an assertion failed",
@@ -32,12 +30,9 @@ def show(found: FileRun, text: str, out: Console, *, quiet: bool = False) -> Non
         lines(out, found.reason)
     for diagnostic in _diagnostics(found):
         lines(out, f"{words.place(diagnostic.file, diagnostic.line)}: {diagnostic.message}")
-        if diagnostic.file == found.file:
-            _source(text, diagnostic.line, diagnostic.column, out)
-    for fault in found.faults[:FAULTS_SHOWN]:
-        _fault(found, fault, text, out)
-    if len(found.faults) > FAULTS_SHOWN:
-        lines(out, f"and {len(found.faults) - FAULTS_SHOWN} more findings (--json has them all)")
+        place = (diagnostic.file, diagnostic.line, diagnostic.column)
+        run_findings.source({found.file: text}, *place, out)
+    run_findings.show(found.faults, {found.file: text}, out)
     if found.printed:
         out.print()
         lines(out, "\n".join(f"| {row}" for row in found.printed.splitlines()), "dim")
@@ -72,27 +67,7 @@ def _diagnostics(found: FileRun) -> list[Diagnostic]:
     if found.ended != "build_failed":
         return []
     every = [d for build in found.builds for d in build.diagnostics if d.severity == "error"]
-    return list(dict.fromkeys(every))[:FAULTS_SHOWN]
-
-
-def _fault(found: FileRun, fault: Fault, text: str, out: Console) -> None:
-    out.print()
-    lines(out, f"{fault.severity.value}: {words.fault_text(fault)}", STYLES[fault.severity])
-    other = fault.other
-    if other is not None and other.line is not None and other.line != fault.line:
-        lines(out, f"the other access: {words.place(other.file, other.line)}", indent=2)
-    if fault.file == found.file:
-        _source(text, fault.line, fault.column, out)
-    if fault.advice:
-        lines(out, fault.advice, indent=2)
-
-
-def _source(text: str, line: int | None, column: int | None, out: Console) -> None:
-    cut = excerpt(text, line, column, around=1) if line else None
-    for number, row in cut.lines if cut else ():
-        marked = cut is not None and number == cut.marked
-        shown = f" {'>' if marked else ' '} {number:>5} | {words.clean(row)}"[: out.width]
-        out.print(Text(shown, style="bold" if marked else "dim"), crop=False)
+    return list(dict.fromkeys(every))[: run_findings.MOST]
 
 
 def _counts(found: FileRun, out: Console) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from grader.report import words
-from grader.report.findings import excerpt
-from grader.report.terminal import STYLES, lines, table
-from grader.result import Diagnostic, Fault
+from grader.report import run_findings, words
+from grader.report.run_findings import Texts
+from grader.report.terminal import lines, table
+from grader.result import Diagnostic
 from grader.run_program import ProgramRun
 
-FAULTS_SHOWN = 20
 PRINTED_LINES = 200
 ENDED = {
     "died": "the program died",
@@ -26,8 +25,8 @@ ENDED = {
 LESS = "If no loop is endless, give the program less to do: smaller sizes, fewer repetitions."
 
 
-def show(found: ProgramRun, text: str, out: Console, *, quiet: bool = False) -> None:
-    """Print a run of `text`, the program's source; `quiet` prints the headline only."""
+def show(found: ProgramRun, texts: Texts, out: Console, *, quiet: bool = False) -> None:
+    """Print a run of the program that `texts` are; `quiet` prints the headline only."""
     if not quiet:
         _printed(found, out)
     _headline(found, out)
@@ -38,15 +37,12 @@ def show(found: ProgramRun, text: str, out: Console, *, quiet: bool = False) -> 
         lines(out, found.reason)
         if found.ended == "fuel":
             lines(out, LESS, indent=2)
-    for diagnostic in _said(found, failed)[:FAULTS_SHOWN]:
+    for diagnostic in _said(found, failed)[: run_findings.MOST]:
         place = words.place(diagnostic.file, diagnostic.line)
         lines(out, f"{'' if failed else 'note: '}{place}: {diagnostic.message}")
-        if failed and diagnostic.file == found.file:
-            _source(text, diagnostic.line, diagnostic.column, out)
-    for fault in found.faults[:FAULTS_SHOWN]:
-        _fault(found, fault, text, out)
-    if len(found.faults) > FAULTS_SHOWN:
-        lines(out, f"and {len(found.faults) - FAULTS_SHOWN} more findings (--json has them all)")
+        if failed:
+            run_findings.source(texts, diagnostic.file, diagnostic.line, diagnostic.column, out)
+    run_findings.show(found.faults, texts, out)
     if not failed:
         _counts(found, out)
 
@@ -80,26 +76,6 @@ def _headline(found: ProgramRun, out: Console) -> None:
     if others:
         said += f", {others} warning{'s' * (others > 1)} or notes"
     lines(out, f"{found.file}: {said}", style)
-
-
-def _fault(found: ProgramRun, fault: Fault, text: str, out: Console) -> None:
-    out.print()
-    lines(out, f"{fault.severity.value}: {words.fault_text(fault)}", STYLES[fault.severity])
-    other = fault.other
-    if other is not None and other.line is not None and other.line != fault.line:
-        lines(out, f"the other access: {words.place(other.file, other.line)}", indent=2)
-    if fault.file == found.file:
-        _source(text, fault.line, fault.column, out)
-    if fault.advice:
-        lines(out, fault.advice, indent=2)
-
-
-def _source(text: str, line: int | None, column: int | None, out: Console) -> None:
-    cut = excerpt(text, line, column, around=1) if line else None
-    for number, row in cut.lines if cut else ():
-        marked = cut is not None and number == cut.marked
-        shown = f" {'>' if marked else ' '} {number:>5} | {words.clean(row)}"[: out.width]
-        out.print(Text(shown, style="bold" if marked else "dim"), crop=False)
 
 
 def _counts(found: ProgramRun, out: Console) -> None:
