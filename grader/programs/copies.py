@@ -246,6 +246,9 @@ class Copies:
             self.findings.outside(q.api, q.site, demangle(storage.name), storage.record.size,
                                   offset, size, "of", None)  # fmt: skip
             return None
+        if q.numbers[7] and size:
+            self.findings.null_copied(q.api, q.site, "FromSymbol" in q.api)
+            return None
         return storage, rest
 
     def _to_symbol(self, q: Request) -> Answer:

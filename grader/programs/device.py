@@ -156,6 +156,8 @@ class Device:
     def _reset(self, q: Request) -> Answer:
         self.order.wait(lambda pending: True)
         for allocation in self.memory.live():
+            if not self.sticky and allocation.kind not in ("given", "registered"):
+                self.findings.left_to_reset(q.site, allocation)
             self.memory.free(allocation, q.site)
         self.sticky = self.kernels.broken = E.SUCCESS
         return Answer(opens=True)

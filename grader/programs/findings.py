@@ -316,7 +316,10 @@ class Findings:
 
     # -- the end -------------------------------------------------------------------------------
 
-    def died(self, site: Site | None, number: int, name: str | None, address: int) -> None:
+    def died(
+        self, site: Site | None, number: int, name: str | None, address: int, *,
+        full_stack: bool = False,
+    ) -> None:  # fmt: skip
         """A signal ended the program; `name` is the device memory it took for its own."""
         if name is not None:
             self.add(
@@ -331,6 +334,13 @@ class Findings:
                  4: "illegal instruction"}  # fmt: skip
         at = f" at address {address:#x}" if number == 11 else ""
         what = words.get(number, f"signal {number}")
+        if full_stack:
+            self.add(
+                "trap", site, "the host program died: its stack is full",
+                advice="Large arrays belong on the heap, in a std::vector or by malloc; a function "
+                "that calls itself must come to an end.",
+            )  # fmt: skip
+            return
         self.add("trap", site, f"the host program died: {what}{at}",
                  advice="This is host code; a debugger shows it as well.")  # fmt: skip
 
@@ -356,6 +366,17 @@ class Findings:
                     advice=f"Call {free}({allocation.name}) after its last use.",
                     buffer=allocation.name,
                 )  # fmt: skip
+
+    def left_to_reset(self, site: Site, allocation: Allocation) -> None:
+        """An allocation that cudaDeviceReset() took away: nothing is lost, but nobody freed it."""
+        self.add(
+            "leak", allocation.site,
+            f"{allocation.size} bytes of {allocation.name} were never freed; cudaDeviceReset in "
+            f"line {site.line} took them away",
+            advice=f"Call cudaFree({allocation.name}) after its last use: in a longer program "
+            "nothing resets the device.",
+            severity="warning", buffer=allocation.name,
+        )  # fmt: skip
 
     def _in_elements(self, allocation: Allocation) -> None:
         """Copies that moved n bytes of n elements, where something came of it."""

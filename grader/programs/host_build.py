@@ -22,9 +22,13 @@ HERE = Path(__file__).parent
 HEADERS = HERE / "headers"
 RUNTIME = HERE / "runtime"
 
-_AS_WRITTEN = ("-O1", "-fwrapv", "-fno-strict-aliasing")
-"""Quick, but host code that overflows or looks at bytes under another type does what it does under
-nvcc, whose host compiler is not asked to optimise."""
+_AS_WRITTEN = (
+    "-O1", "-fwrapv", "-fno-strict-aliasing", "-fno-delete-null-pointer-checks",
+    "-fno-finite-loops", "-Xclang", "-fno-strict-return",
+)  # fmt: skip
+"""Quick, but host code that overflows, looks at bytes under another type, uses a null pointer,
+waits for ever or forgets to return does what it does under nvcc, whose host compiler is not asked
+to optimise."""
 
 _CUDA = (
     "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib",

@@ -244,7 +244,7 @@ class _Session:
         if found is not None and found.freed is not None:
             self.device.findings.used_after_free("the host", site or found.site, found)
             return
-        self.device.findings.died(site, number, label, address)
+        self.device.findings.died(site, number, label, address, full_stack=numbers[2] > 0)
 
     def _place(self, addresses: list[int]) -> Site | None:
         """The innermost place in the program's own files."""

@@ -42,12 +42,12 @@ def _steps(trace: Sequence[Call], inputs: int, outputs: int) -> Iterator[Step]:
     enough = len(made) >= wanted and used <= set(made)
     yield _step(
         "allocated", enough, next((c.line for c in made.values()), None),
-        f"expected {wanted} device arrays, found {len(made)}",
+        f"expected {_counted(wanted)} on the device, found {len(made)}",
     )  # fmt: skip
     filled = {c.buffer for _, c in into}
     yield _step(
         "copied_in", managed or len(filled) >= inputs, _line(into),
-        f"expected {inputs} arrays copied to the device before the first launch, "
+        f"expected {_counted(inputs)} copied to the device before the first launch, "
         f"found {len(filled)}",
     )  # fmt: skip
     small = [c for _, c in launches if (c.threads or 0) < (c.largest_elements or 0)]
@@ -77,7 +77,7 @@ def _steps(trace: Sequence[Call], inputs: int, outputs: int) -> Iterator[Step]:
     emptied = {c.buffer for _, c in out_of}
     yield _step(
         "copied_out", (managed and bool(waits)) or len(emptied) >= outputs, _line(out_of),
-        f"expected {outputs} arrays copied to the host after the launch, found {len(emptied)}",
+        f"expected {_counted(outputs)} copied to the host after the launch, found {len(emptied)}",
     )  # fmt: skip
     frees = [(k, c) for k, c in worked if c.api in _FREES]
     freed = {c.address for _, c in frees if c.address is not None}
@@ -88,6 +88,10 @@ def _steps(trace: Sequence[Call], inputs: int, outputs: int) -> Iterator[Step]:
         "freed", bool(allocated) and (reset or allocated <= freed), _line(frees),
         f"never freed: {', '.join(left)}" if left else "nothing was allocated",
     )  # fmt: skip
+
+
+def _counted(arrays: int) -> str:
+    return f"{arrays} array{'s' * (arrays != 1)}"
 
 
 def _into(call: Call) -> bool:

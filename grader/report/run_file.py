@@ -46,7 +46,7 @@ def _headline(found: FileRun, out: Console) -> None:
     what = f"{found.file}: {found.kernel}".removesuffix(": ")
     shape = f"{_shape(found.grid)} blocks of {_shape(found.block)} threads"
     errors = sum(fault.severity == "error" for fault in found.faults)
-    others = len(found.faults) - errors
+    others = words.lesser(found.faults)
     if found.ended in ENDED:
         said, style = ENDED[found.ended], "bold red"
     elif errors:
@@ -54,7 +54,7 @@ def _headline(found: FileRun, out: Console) -> None:
     else:
         said, style = "no errors", "bold green"
     if others:
-        said += f", {others} warning{'s' * (others > 1)} or notes"
+        said += f", {others}"
     lines(out, f"{what}, {shape}: {said}", style)
 
 

@@ -65,7 +65,7 @@ def _printed(found: ProgramRun, out: Console) -> None:
 
 def _headline(found: ProgramRun, out: Console) -> None:
     errors = sum(fault.severity == "error" for fault in found.faults)
-    others = len(found.faults) - errors
+    others = words.lesser(found.faults)
     said, style = "no errors", "bold green"
     if errors:
         said, style = f"{errors} error{'s' * (errors > 1)}", "bold red"
@@ -74,7 +74,7 @@ def _headline(found: ProgramRun, out: Console) -> None:
     elif found.exit_status:
         said, style = f"it exited with status {found.exit_status}, {said}", "bold red"
     if others:
-        said += f", {others} warning{'s' * (others > 1)} or notes"
+        said += f", {others}"
     lines(out, f"{found.file}: {said}", style)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from grader.result import CaseResult, Dim3, Fault, Place, Result, Score, Timing, Verdict
 from grader.verdict import VERDICT_OF_FAULT
@@ -51,6 +52,12 @@ def points(score: Score) -> str:
     if score.points is None:
         return "no score"
     return f"{score.points} of {score.out_of} points"
+
+
+def lesser(faults: Sequence[Fault]) -> str:
+    """How many findings there are beside errors: `2 warnings, 1 note`; empty for none."""
+    counts = [(n, sum(f.severity == n for f in faults)) for n in ("warning", "note")]
+    return ", ".join(f"{count} {n}{'s' * (count > 1)}" for n, count in counts if count)
 
 
 def slow(score: Score) -> bool:

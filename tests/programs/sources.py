@@ -477,6 +477,42 @@ int main() {
   cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);  // HERE bad_copy
 }
 """,
+    "null_pointer_filled": """
+int main() {
+  float *d = nullptr, h[16] = {};
+  cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice);  // HERE bad_copy
+}
+""",
+    "null_pointer_read": """
+int main() {
+  float *d, *h = nullptr;
+  cudaMalloc(&d, 64);
+  cudaMemcpy2D(d, 16, h, 16, 16, 4, cudaMemcpyHostToDevice);  // HERE bad_copy
+  cudaFree(d);
+}
+""",
+    "null_pointer_to_a_symbol": """
+__constant__ float coefficients[16];
+__global__ void use(float* x) { x[threadIdx.x] *= coefficients[threadIdx.x]; }
+int main() {
+  float* h = nullptr;
+  cudaMemcpyToSymbol(coefficients, h, sizeof coefficients);  // HERE bad_copy
+}
+""",
+    "stack_too_small": """
+int main(int count, char**) {  // HERE trap
+  float h[4 << 20];
+  for (int k = 0; k < 4 << 20; k += 1024) h[k] = count;
+  printf("%f\\n", h[1024 * count]);
+}
+""",
+    "null_pointer_used": """
+int main() {
+  int* h = nullptr;
+  *h = 7;  // HERE trap
+  printf("%d\\n", *h);
+}
+""",
     "event_not_waited_for": """
 int main() {
   cudaEvent_t a, b;
@@ -574,6 +610,11 @@ MENDED: dict[str, tuple[str, str]] = {
     "rows_wider_than_the_pitch": ("h, 16, 16", "h, 16 * sizeof(float), 16"),
     "nothing_to_copy": ("  cudaMemcpy(", "  cudaMemset(d, 0, sizeof h);\n  cudaMemcpy("),
     "null_pointer_copied": ("h, d, sizeof h", "h, d, 0"),
+    "null_pointer_filled": ("  cudaMemcpy(", "  if (d) cudaMemcpy("),
+    "null_pointer_read": ("16, 16, 4", "16, 0, 4"),
+    "null_pointer_to_a_symbol": ("float* h = nullptr", "float h[16] = {}"),
+    "stack_too_small": ("float h[4 << 20]", "static float h[4 << 20]"),
+    "null_pointer_used": ("= nullptr", "= new int"),
     "event_not_waited_for": ("  cudaEventE", "  cudaEventSynchronize(b);\n  cudaEventE"),
     "through_a_macro": ("cudaMemset(d, 0, 256)", "cudaMemset(d, 0, 64)"),
     "through_a_wrapper": ("cudaMemset(d, 0, 65)", "cudaMemset(d, 0, 64)"),
@@ -587,6 +628,8 @@ QUICK = (
     "dereferenced_on_the_host",
     "managed_read_too_early",
     "too_many_threads",
+    "null_pointer_filled",
+    "stack_too_small",
 )
 QUICK_MENDED = ("too_many_threads", "tail", "overshoot")
 """Programs of the quick tests; the others are slow ones."""

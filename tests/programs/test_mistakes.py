@@ -57,6 +57,32 @@ def test_an_unchecked_launch_says_that_nobody_asked() -> None:
     assert "the program never asked (cudaGetLastError)" in fault.message
 
 
+def test_what_a_reset_took_away_was_never_freed() -> None:
+    """A warning, as nothing is lost: compute-sanitizer's own demo leaks in this way."""
+    program = "int main() {\n  int* d;\n  cudaMalloc(&d, 64);\n  cudaDeviceReset();\n}\n"
+    answer = outcome(program).answer
+    (fault,) = answer.faults
+    assert (answer.code, fault.kind, fault.line, fault.severity) == (0, "leak", 3, "warning")
+    assert outcome(program.replace("cudaDeviceReset()", "cudaFree(d)")).answer.faults == ()
+
+
+def test_a_function_that_forgets_to_return_goes_on_as_under_nvcc() -> None:
+    program = """
+__global__ void fill(int* out) { out[threadIdx.x] = 7; }
+cudaError_t start(int* d) { fill<<<1, 32>>>(d); }
+int main() {
+  int *d, h[32];
+  cudaMalloc(&d, sizeof h);
+  start(d);
+  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+  cudaFree(d);
+  return h[31];
+}
+"""
+    answer = outcome(program).answer
+    assert (answer.ended, answer.code, answer.faults) == ("exited", 7, ())
+
+
 RIGHT = (
     HEAD
     + """

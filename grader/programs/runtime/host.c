@@ -7,6 +7,7 @@
 #include "host.h"
 
 #include <errno.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -428,30 +429,57 @@ void grade_missing(const char* what, const void* place) {
 
 // ---- what ends a host program ------------------------------------------------------------------
 
+static uint64_t program_counter(const ucontext_t* context) {
+#if defined(__x86_64__)
+  return context->uc_mcontext.gregs[REG_RIP];
+#else
+  return context->uc_mcontext.pc;
+#endif
+}
+
+static uint64_t stack_pointer(const ucontext_t* context) {
+#if defined(__x86_64__)
+  return context->uc_mcontext.gregs[REG_RSP];
+#else
+  return context->uc_mcontext.sp;
+#endif
+}
+
 // Where the program stood: the instruction, and the callers that frame pointers lead to. A C
-// library's function keeps no frame; its return address lies at the top of the stack.
-static int places(ucontext_t* context, uint64_t* at, int most) {
-  int n = 0;
+// library's function keeps no frame; its return address lies at the top of the stack. Where the
+// stack is full or overwritten, looking there is a fault of its own, and what is known is enough.
+static jmp_buf looked;
+static volatile int looking;
+static int places(const ucontext_t* context, uint64_t* at, int most) {
+  static volatile int n;
+  n = 0;
+  at[n++] = program_counter(context);
+  if (setjmp(looked)) return looking = 0, n;
+  looking = 1;
+  uint64_t top = stack_pointer(context);
 #if defined(__x86_64__)
-  uint64_t pc = context->uc_mcontext.gregs[REG_RIP], frame = context->uc_mcontext.gregs[REG_RBP];
-  uint64_t top = context->uc_mcontext.gregs[REG_RSP];
+  uint64_t frame = context->uc_mcontext.gregs[REG_RBP];
+  uint64_t above = *(volatile uint64_t*)top - 1;
 #else
-  uint64_t pc = context->uc_mcontext.pc, frame = context->uc_mcontext.regs[29];
-  uint64_t top = context->uc_mcontext.sp;
+  uint64_t frame = context->uc_mcontext.regs[29], above = context->uc_mcontext.regs[30] - 4;
 #endif
-  at[n++] = pc;
-#if defined(__x86_64__)
-  at[n++] = *(uint64_t*)top - 1;
-#else
-  at[n++] = context->uc_mcontext.regs[30] - 4;
-#endif
+  at[n++] = above;
   while (n < most && frame >= top && frame - top < 8ull << 20 && !(frame & 7)) {
-    uint64_t* f = (uint64_t*)frame;
-    at[n++] = f[1] - 1;
-    if (f[0] <= frame) break;
-    frame = f[0];
+    volatile uint64_t* f = (volatile uint64_t*)frame;
+    uint64_t next = f[0], caller = f[1] - 1;
+    at[n++] = caller;
+    if (next <= frame) break;
+    frame = next;
   }
-  return n;
+  return looking = 0, n;
+}
+
+// Whether an address that cannot be used is one of the stack, which has grown to its limit.
+static uint64_t stack_begin;
+static int is_full_stack(const ucontext_t* context, uint64_t address) {
+  uint64_t below = 1 << 16;  // what one instruction may reach beneath the stack
+  return address < stack_begin && address + below >= stack_pointer(context) &&
+         stack_begin - address < 1ull << 36;
 }
 
 // Whether an instruction reads and writes memory in one step that no other processor can divide.
@@ -474,6 +502,7 @@ static int is_atomic(const unsigned char* code) {
 static void on_fault(int number, siginfo_t* info, void* context) {
   static volatile int inside;
   uint64_t a[MOST_NUMBERS] = {0}, address = (uint64_t)info->si_addr;
+  if (looking) longjmp(looked, 1);
   if (!inside) {
     inside = 1;
     int n = places(context, a + 3, MOST_NUMBERS - 3);
@@ -495,6 +524,7 @@ static void on_fault(int number, siginfo_t* info, void* context) {
         if (k != REG_RIP && k != REG_RSP && k != REG_RBP && is_device(v)) a[1] = v;
       }
 #endif
+    a[2] = number == SIGSEGV && is_full_stack(context, a[1]);
     tell("died", "", 0, a, 3 + n, 0, 0);
   }
   fflush(stdout);
@@ -520,6 +550,7 @@ void __assert_fail(const char* text, const char* file, unsigned line, const char
 
 __attribute__((constructor(101))) static void start(void) {
   static char stack[65536];
+  stack_begin = (uint64_t)__builtin_frame_address(0);
   stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
   sigaltstack(&other, 0);
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};

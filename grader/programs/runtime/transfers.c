@@ -11,9 +11,10 @@ static int copy_rows(const GradeWork* w, const GradeCopy* c, void* stream, int a
   int flat = rows <= 1, kind = c->kind;
   int later = async && from_device && grade_is_shared(to);
   if (later) grade_close(to), to_device = 1;
+  int both = to && from;  // beside a null pointer nothing is read or written: CUDA refuses it
   const char* payload = 0;
   char* packed = 0;
-  if (!from_device && !(kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE)) {
+  if (both && !from_device && !(kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE)) {
     if (!flat) {
       packed = malloc(bytes);
       for (size_t k = 0; k < rows; ++k) memcpy(packed + k * width, from + k * c->from_pitch, width);
@@ -21,8 +22,8 @@ static int copy_rows(const GradeWork* w, const GradeCopy* c, void* stream, int a
     if (to_device || !flat) payload = flat ? from : packed;
     else if (bytes) memmove(to, from, bytes);
   }
-  int back = !to_device && from_device && kind != HOST_TO_DEVICE && kind != DEVICE_TO_DEVICE &&
-             kind != HOST_TO_HOST;
+  int back = both && !to_device && from_device && kind != HOST_TO_DEVICE &&
+             kind != DEVICE_TO_DEVICE && kind != HOST_TO_HOST;
   if (back && !flat) {
     // A failed copy brings nothing: what lies there stays.
     packed = malloc(bytes + 1);
@@ -34,7 +35,7 @@ static int copy_rows(const GradeWork* w, const GradeCopy* c, void* stream, int a
                           back ? (flat ? to : packed) : 0, back ? bytes : 0);
   if (back && !flat)
     for (size_t k = 0; k < rows; ++k) memcpy(to + k * c->to_pitch, packed + k * width, width);
-  if (!to_device && !from_device && !flat)
+  if (both && !to_device && !from_device && !flat)
     for (size_t k = 0; k < rows; ++k)
       memcpy(to + k * c->to_pitch, from + k * c->from_pitch, width);
   free(packed);
@@ -62,14 +63,14 @@ static int symbol(const GradeWork* w, void* stream, int async) {
   const GradeSymbol* s = &w->symbol;
   const char* variable = grade_variable(s->shadow);
   int there = is_device((uint64_t)s->data);
-  size_t length = strlen(variable) + 1, carried = s->out || there ? 0 : s->bytes;
+  size_t length = strlen(variable) + 1, carried = s->out || there || !s->data ? 0 : s->bytes;
   char* packed = malloc(length + carried);
   memcpy(packed, variable, length);
   if (carried) memcpy(packed + length, s->data, carried);
-  uint64_t a[7] = {s->bytes, s->offset, s->kind, there ? (uint64_t)s->data : 0, (uint64_t)stream,
-                   async, s->out};
-  int back = s->out && !there;
-  int status = grade_call(w->name, w->file, w->line, a, 7, packed, length + carried, 0,
+  uint64_t a[8] = {s->bytes, s->offset, s->kind, there ? (uint64_t)s->data : 0, (uint64_t)stream,
+                   async, s->out, !s->data};
+  int back = s->out && !there && s->data;
+  int status = grade_call(w->name, w->file, w->line, a, 8, packed, length + carried, 0,
                           back ? s->data : 0, back ? s->bytes : 0);
   free(packed);
   return status;
