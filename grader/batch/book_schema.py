@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-VERSION = 2
-"""2: results are whole. Up to 1 they held what a student may see; a reader of 1 would hand out all.
+VERSION = 3
+"""3: where the time of an attempt is from, and whose file it was. 2: results are whole; up to 1
+they held what a student may see, and a reader of 1 would hand out all.
 """
 
-TABLES = """
+ADDED = ("time_from TEXT NOT NULL DEFAULT 'file'", "owner TEXT NOT NULL DEFAULT ''")
+"""Columns that the attempts of version 2 and earlier lack."""
+
+TABLES = f"""
 CREATE TABLE students (
   id      TEXT PRIMARY KEY,   -- as the roster or the folder has it
   name    TEXT NOT NULL DEFAULT '',
@@ -22,6 +26,8 @@ CREATE TABLE attempts (
   student           TEXT NOT NULL,
   submission_sha256 TEXT NOT NULL,
   submitted         TEXT NOT NULL,  -- UTC, ISO 8601
+  {ADDED[0]},  -- metadata, commit, name, file; unknown, late: no time is known, see origin.py
+  {ADDED[1]},      -- the user whose file it was; '' where an archive held it
   UNIQUE (assignment, student, submission_sha256)
 ) STRICT;
 

@@ -24,7 +24,7 @@ from rich.progress import (
 from grader import assignment as assignments
 from grader import warm
 from grader.assignment_schema import Assignment
-from grader.batch import class_report, hidden, layouts, roster, settings
+from grader.batch import class_report, hidden, layouts, origin, roster, settings
 from grader.batch.gradebook import NAME, Gradebook
 from grader.batch.grades import Grade, grades
 from grader.batch.roster import Roster, Student
@@ -47,6 +47,7 @@ class Summary(Record):
     layout: str
     found: int
     skipped: tuple[layouts.Skipped, ...]
+    remarks: tuple[str, ...]
     missing: tuple[str, ...]
     graded: int
     left: int
@@ -108,8 +109,18 @@ def batch(
     with ExitStack() as stack:
         book = stack.enter_context(Gradebook(gradebook, writing=True))
         folder, left_out = _unpacked(submissions, stack)
-        finding = layouts.discover(folder, assignment.name, people)
-        finding = finding.model_copy(update={"skipped": (*left_out, *finding.skipped)})
+        due = settings.load(gradebook.parent / settings.NAME).deadline(assignment.name).due
+        times = layouts.Times(
+            unpacked=folder != submissions, zone=(due and due.tzinfo) or _zone_here()
+        )
+        finding = layouts.discover(folder, assignment.name, people, times)
+        odd = origin.odd_times(finding.found) if due else ()
+        finding = finding.model_copy(
+            update={
+                "skipped": (*left_out, *finding.skipped),
+                "remarks": (*finding.remarks, *odd),
+            }
+        )
         _say_found(console, finding, people, submissions)
         if people:
             book.add_students(people.students)
@@ -137,6 +148,7 @@ def batch(
             layout=finding.layout,
             found=len(finding.found),
             skipped=finding.skipped,
+            remarks=finding.remarks,
             missing=tuple(s.id for s in layouts.missing(people, finding.found)) if people else (),
             graded=outcome.graded,
             left=outcome.left,
@@ -148,6 +160,11 @@ def batch(
         )
     _say_done(console, summary, gradebook, compare=compare)
     return summary
+
+
+def _zone_here() -> datetime.tzinfo:
+    """The zone of this machine, for times that say none where no due date says one."""
+    return datetime.datetime.now().astimezone().tzinfo or datetime.UTC
 
 
 def _unpacked(submissions: Path, stack: ExitStack) -> tuple[Path, tuple[layouts.Skipped, ...]]:
@@ -192,7 +209,8 @@ def _wanted(
             continue
         if students and not students & set(mine):
             continue
-        if chosen.since and job.found.submitted < chosen.since:
+        timed = job.found.time_from not in origin.UNTIMED
+        if chosen.since and timed and job.found.submitted < chosen.since:
             continue
         if not chosen.any and all((s, job.key) in done for s in mine):
             continue
@@ -299,6 +317,8 @@ def _say_found(
     if finding.skipped:
         terminal.line(console, f"skipped {len(finding.skipped)}:")
         _some(console, [f"{s.name}: {s.reason}" for s in finding.skipped])
+    for remark in finding.remarks:
+        terminal.line(console, f"look at this: {remark}")
     if people is None:
         return
     if people.remarks:

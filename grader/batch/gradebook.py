@@ -21,7 +21,8 @@ from typing import Self
 from pydantic import TypeAdapter
 
 from grader.assignment_schema import Feedback
-from grader.batch.book_schema import TABLES, VERSION
+from grader.batch.book_schema import ADDED, TABLES, VERSION
+from grader.batch.origin import TimeFrom
 from grader.batch.roster import Student
 from grader.errors import UsageError
 from grader.feedback import told
@@ -40,6 +41,8 @@ class Row(Record):
     attempt: int
     student: str
     submitted: datetime.datetime
+    time_from: TimeFrom
+    owner: str
     key: str
     verdict: Verdict
     points: int | None
@@ -135,10 +138,13 @@ class Gradebook:
                     "INSERT INTO settings VALUES ('pseudonyms', ?)", (secrets.token_hex(32),)
                 )
                 self._db.execute(f"PRAGMA user_version = {VERSION}")
-        elif version == 1 and self._lock is not None:
-            # Its tables are the same; its results are reduced. One who expects that cannot read on.
-            self._db.execute(f"PRAGMA user_version = {VERSION}")
-        elif version not in (1, VERSION):
+        elif version < VERSION and self._lock is not None:
+            # The results of 1 are reduced. One who expects that cannot read on.
+            with self._transaction():
+                for column in ADDED:
+                    self._db.execute(f"ALTER TABLE attempts ADD COLUMN {column}")
+                self._db.execute(f"PRAGMA user_version = {VERSION}")
+        elif version > VERSION:
             raise UsageError(
                 f"{self.path} has version {version} of the tables, expected {VERSION}",
                 "Use the grader that wrote it.",
@@ -192,6 +198,8 @@ class Gradebook:
         submission_sha256: str,
         submitted: datetime.datetime,
         key: str,
+        time_from: TimeFrom = "file",
+        owner: str = "",
         published: bool = True,
     ) -> None:
         """Add one grading for each of `students` in one transaction.
@@ -201,7 +209,9 @@ class Gradebook:
         packed = zlib.compress(result.model_dump_json(by_alias=True).encode(), 3)
         with self._transaction():
             for student in students:
-                attempt = self._attempt(result.assignment, student, submission_sha256, submitted)
+                attempt = self._attempt(
+                    result.assignment, student, submission_sha256, submitted, time_from, owner
+                )
                 before = self._counting(attempt)
                 self._db.execute(
                     "INSERT INTO results (attempt, key, verdict, points, out_of, graded, seconds, "
@@ -234,13 +244,14 @@ class Gradebook:
         return True
 
     def _attempt(
-        self, assignment: str, student: str, sha256: str, submitted: datetime.datetime
-    ) -> int:
+        self, assignment: str, student: str, sha256: str, submitted: datetime.datetime,
+        time_from: TimeFrom, owner: str,
+    ) -> int:  # fmt: skip
         when = submitted.astimezone(datetime.UTC).isoformat(timespec="seconds")
         self._db.execute(
-            "INSERT INTO attempts (assignment, student, submission_sha256, submitted) "
-            "VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (assignment, student, sha256, when),
+            "INSERT INTO attempts (assignment, student, submission_sha256, submitted, time_from, "
+            "owner) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (assignment, student, sha256, when, time_from, owner),
         )
         row = self._db.execute(
             "SELECT id FROM attempts WHERE assignment = ? AND student = ? "
@@ -283,9 +294,12 @@ class Gradebook:
         """The grading that counts of each attempt; with `published` False what --compare found,
         the newest of each attempt."""
         order = "r.points IS NOT NULL, r.id" if published else "r.id"
+        origin = "a.time_from, a.owner"
+        if self._version() < 3:  # not written to since
+            origin = "'file' AS time_from, '' AS owner"
         rows = self._db.execute(
-            "SELECT r.id, r.attempt, a.student, a.submitted, r.key, r.verdict, r.points, "
-            "r.out_of, r.graded FROM results r JOIN attempts a ON a.id = r.attempt "
+            f"SELECT r.id, r.attempt, a.student, a.submitted, {origin}, r.key, r.verdict, "
+            "r.points, r.out_of, r.graded FROM results r JOIN attempts a ON a.id = r.attempt "
             f"WHERE a.assignment = ? AND r.published = ? ORDER BY {order}",
             (assignment, int(published)),
         )

@@ -10,16 +10,23 @@ from collections.abc import Sequence
 
 from grader.batch.gradebook import Gradebook, Row
 from grader.batch.late import Attempt, charge
+from grader.batch.origin import UNTIMED, TimeFrom
 from grader.batch.roster import Student
 from grader.batch.settings import Settings
 from grader.result import Record, Verdict
+
+_UNTIMED = {
+    "unknown": "hand-in time unknown, counted as in time",
+    "late": "late as Canvas says, not by how much; counted as in time",
+}
 
 
 class Grade(Record):
     """What one student gets for one assignment; `points` is null where there is no grade.
 
     `automatic` are the points of the attempt that counts, before lateness and the instructor's
-    word; `result` is the row of the gradebook that holds its result.
+    word; `result` is the row of the gradebook that holds its result. `submitted` is null where
+    nobody knows when that was; `untimed` says what lateness then could not be reckoned with.
     """
 
     student: Student
@@ -33,6 +40,9 @@ class Grade(Record):
     free_days: int = 0
     extension_days: float = 0.0
     submitted: datetime.datetime | None = None
+    time_from: TimeFrom | None = None
+    owner: str = ""
+    untimed: str = ""
     attempts: int = 0
     result: int | None = None
 
@@ -43,6 +53,8 @@ class Grade(Record):
         if self.late_days:
             free = f", {self.free_days} of them free" if self.free_days else ""
             parts.append(f"{self.late_days} day{'s' * (self.late_days != 1)} late{free}")
+        if self.untimed:
+            parts.append(self.untimed)
         if self.plus:
             parts.append(f"{self.plus:+d} by the instructor")
         if self.overridden:
@@ -87,7 +99,15 @@ def _of_assignment(
         mine = attempts.get(student.id, [])
         days = extensions.get(student.id, 0.0)
         charged = charge(
-            [Attempt(id=r.id, submitted=r.submitted, points=r.points) for r in mine],
+            [
+                Attempt(
+                    id=r.id,
+                    submitted=r.submitted,
+                    points=r.points,
+                    timed=r.time_from not in UNTIMED,
+                )
+                for r in mine
+            ],
             deadline,
             extension_days=days,
             free_days_left=left.get(student.id, settings.late_days),
@@ -113,7 +133,10 @@ def _of_assignment(
             late_days=charged.late_days if charged else 0,
             free_days=charged.free_days if charged else 0,
             extension_days=days,
-            submitted=counted.submitted if counted else None,
+            submitted=counted.submitted if counted and counted.time_from not in UNTIMED else None,
+            time_from=counted.time_from if counted else None,
+            owner=counted.owner if counted else "",
+            untimed=_UNTIMED.get(counted.time_from, "") if counted and deadline.due else "",
             attempts=len(mine),
             result=counted.id if counted else None,
         )

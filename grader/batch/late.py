@@ -17,11 +17,15 @@ DAY = datetime.timedelta(days=1)
 
 
 class Attempt(Record):
-    """One attempt: when it was handed in, and its points before lateness; null for none."""
+    """One attempt: when it was handed in, and its points before lateness; null for none.
+
+    One that is not `timed` is in time: `submitted` puts it in order, and no more.
+    """
 
     id: int
     submitted: datetime.datetime
     points: int | None
+    timed: bool = True
 
 
 class Charged(Record):
@@ -73,7 +77,7 @@ def charge(
     """
     charged = []
     for attempt in sorted(attempts, key=lambda a: (a.submitted, a.id)):
-        days = days_late(attempt.submitted, deadline, extension_days)
+        days = days_late(attempt.submitted, deadline, extension_days) if attempt.timed else 0
         hopeless = deadline.most_days is not None and days > deadline.most_days
         free = 0 if hopeless else min(days, free_days_left)
         points = (

@@ -6,6 +6,7 @@ graded, in a child, so that a bad one costs that submission only.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import functools
 import hashlib
@@ -17,7 +18,8 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from grader.batch import commits
+from grader.batch import commits, origin
+from grader.batch.origin import TimeFrom
 from grader.batch.roster import Roster, Student
 from grader.errors import UsageError
 from grader.result import Record
@@ -43,13 +45,28 @@ _MOST_FILES, _MOST_BYTES = 2000, 64 << 20
 class Found(Record):
     """One submission: where it lies, whose it is, when it was handed in, and its hash.
 
-    `sha256` covers names and contents of everything that was handed in.
+    `sha256` covers names and contents of everything that was handed in. `submitted` is a time that
+    counts only if `time_from` says that it is known; else it merely puts attempts in order. `owner`
+    is the user whose file it is, `changed` when a file with a time in its name was written; both
+    are of use in a folder, and nothing is known of them in an archive.
     """
 
     path: Path
     students: tuple[str, ...]
     submitted: datetime.datetime
     sha256: str
+    time_from: TimeFrom = "file"
+    owner: str = ""
+    changed: datetime.datetime | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Times:
+    """How times are read: whether the folder was unpacked from an archive, whose own times have
+    no zone, and the zone of those names that say none."""
+
+    unpacked: bool = False
+    zone: datetime.tzinfo = datetime.UTC
 
 
 class Skipped(Record):
@@ -60,7 +77,8 @@ class Skipped(Record):
 
 
 class Finding(Record):
-    """What a folder holds: its layout in words, the submissions, what was skipped."""
+    """What a folder holds: its layout in words, the submissions, what was skipped; and what of
+    the submissions an instructor should look at."""
 
     layout: str
     found: tuple[Found, ...]
@@ -68,11 +86,14 @@ class Finding(Record):
     remarks: tuple[str, ...] = ()
 
 
-def discover(folder: Path, assignment: str, roster: Roster | None = None) -> Finding:
+def discover(
+    folder: Path, assignment: str, roster: Roster | None = None, times: Times | None = None
+) -> Finding:
     """The submissions of `assignment` in `folder`, sorted by student.
 
     With a roster, what is nobody's on it is skipped. Raises UsageError where there is nothing.
     """
+    times = times or Times()
     if not folder.is_dir():
         raise UsageError(
             f"expected a folder of submissions, found {folder}",
@@ -83,8 +104,8 @@ def discover(folder: Path, assignment: str, roster: Roster | None = None) -> Fin
     else:
         nested = _classroom_folder(folder, assignment)
         inside = nested or folder
-        finding = _entries(inside, assignment, roster)
-    return _once(finding, folder)
+        finding = _entries(inside, assignment, roster, times)
+    return _once(finding, folder, roster)
 
 
 def _classroom_folder(folder: Path, assignment: str) -> Path | None:
@@ -97,12 +118,12 @@ def _classroom_folder(folder: Path, assignment: str) -> Path | None:
     return named[0] if len(named) == 1 and not others else None
 
 
-def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
+def _entries(folder: Path, assignment: str, roster: Roster | None, times: Times) -> Finding:
     found: list[Found] = []
     skipped: list[Skipped] = []
     slug = folder.name.removesuffix("-submissions") if folder.name.endswith("-submissions") else ""
     layouts: set[str] = set()
-    by_owner: dict[tuple[str, ...], list[Path]] = {}
+    by_students: dict[tuple[str, ...], dict[Path, str]] = {}
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.name == "__MACOSX":
             continue
@@ -128,47 +149,93 @@ def _entries(folder: Path, assignment: str, roster: Roster | None) -> Finding:
         students = tuple(dict.fromkeys(student for student in known.values() if student))
         if students:
             layouts.add(kind)
-            by_owner.setdefault(students, []).append(path)
-    for students, paths in by_owner.items():
+            by_students.setdefault(students, {})[path] = kind
+    whose: dict[str, str] = {}
+    if not times.unpacked:
+        users = {origin.owner(path) for kinds in by_students.values() for path in kinds}
+        whose = _user_names(users, (s for students in by_students for s in students), roster)
+    for students, kinds in by_students.items():
+        paths, before = _newest(list(kinds), students, whose, times)
+        skipped += before
         path = paths[0]
         flat = {p: name for p in paths if (name := _flat(p))}
-        if len(paths) > 1 and len(flat) == len(paths):
+        if len(paths) > 1:
             path = _gathered(flat)
-        elif len(paths) > 1:
-            # Two files of one person are a choice that is not ours: the newest one counts.
-            path = max(paths, key=lambda p: p.stat().st_mtime)
-            skipped += [
-                Skipped(name=p.name, reason=f"{path.name} of {' and '.join(students)} is newer")
-                for p in paths
-                if p != path
-            ]
         place = kernel_folder(path, assignment) if path.is_dir() else path
         if path.is_dir() and not any(files(place)):
             skipped.append(Skipped(name=path.name, reason="the folder has no files"))
             continue
-        found.append(
-            Found(
-                path=place,
-                students=students,
-                submitted=commits.time(place, path) or _time(place),
-                sha256=digest(place),
-            )
-        )
+        one = Found(path=place, students=students, submitted=_time(place), sha256=digest(place))
+        found.append(_dated(one, path, {p: kinds[p] for p in paths}, times))
     return Finding(
         layout=", ".join(sorted(layouts)) or "nothing", found=tuple(found), skipped=tuple(skipped)
     )
 
 
+def _newest(
+    paths: list[Path], students: tuple[str, ...], whose: Mapping[str, str], times: Times
+) -> tuple[list[Path], list[Skipped]]:
+    """What counts of all that lies there of the same students: one entry, or the files of one
+    hand-in that a download laid side by side; and what does not.
+
+    A file that one of the students put there counts before one that another student did.
+    """
+    by = {p: whose.get(origin.owner(p)) if whose else None for p in paths}
+    them = " and ".join(students)
+    others = [p for p in paths if by[p] not in (None, *students)]
+    kept = paths if len(others) == len(paths) else [p for p in paths if p not in others]
+    skipped = [
+        Skipped(name=p.name, reason=f"{by[p]} put it there, and {them} handed in as well")
+        for p in paths
+        if p not in kept
+    ]
+    named = {p: when for p in kept if (when := origin.in_name(p.name, times.zone))}
+    # Two hand-ins of one person are a choice that is not ours: the newest one counts.
+    newest = max(kept, key=lambda p: named[p].timestamp() if p in named else p.stat().st_mtime)
+    flat = [p for p in kept if _flat(p) and named.get(p) == named.get(newest)]
+    counts = flat if newest in flat else [newest]
+    skipped += [
+        Skipped(name=p.name, reason=f"{newest.name} of {them} is newer")
+        for p in kept
+        if p not in counts
+    ]
+    return counts, skipped
+
+
+def _user_names(
+    users: Iterable[str], students: Iterable[str], roster: Roster | None
+) -> dict[str, str]:
+    """Which of these users is which student; without a roster one that is called alike."""
+    known = set(students)
+    found = {}
+    for user in filter(None, users):
+        student = roster.find(user) if roster else None
+        if student or (roster is None and user in known):
+            found[user] = student.id if student else user
+    return found
+
+
+def _dated(one: Found, path: Path, kinds: Mapping[Path, str], times: Times) -> Found:
+    """A submission with what is known of when it was handed in and by whom."""
+    first = next(iter(kinds))
+    who = "" if times.unpacked else origin.owner(first)
+    known: dict[str, object] = {}
+    if named := origin.in_name(first.name, times.zone):
+        known = {"submitted": named, "time_from": "name"}
+        if _HANDED_IN.match(_stem(first)) and not times.unpacked:
+            known["changed"] = _time(first)
+    elif when := commits.time(one.path, path):
+        known = {"submitted": when, "time_from": "commit"}
+    elif times.unpacked or any(kind in origin.TIMELESS for kind in kinds.values()):
+        known = {"time_from": origin.without_time([p.name for p in kinds])}
+    return one.model_copy(update={"owner": who, **known})
+
+
 def _owner(path: Path, assignment: str, slug: str, roster: Roster | None) -> tuple[str, ...]:
     """What kind of entry this is and the words for its students; no kind, and why, for others."""
-    stem = path.name
-    for suffix in (*ARCHIVES, *KERNELS, *(BESIDE if _flat(path) else ())):
-        if path.is_file() and path.name.lower().endswith(suffix):
-            stem = path.name[: -len(suffix)]
-            break
-    else:
-        if not path.is_dir():
-            return "", "it is neither a folder, an archive nor a kernel file"
+    stem = _stem(path)
+    if stem == path.name and not path.is_dir():
+        return "", "it is neither a folder, an archive nor a kernel file"
     kind = "a folder per student" if path.is_dir() else "an archive per student"
     if path.is_file() and path.name.lower().endswith(KERNELS):
         kind = "a file per student"
@@ -189,6 +256,14 @@ def _owner(path: Path, assignment: str, slug: str, roster: Roster | None) -> tup
     if slug and stem.startswith(f"{slug}-"):
         return "Classroom's clones", stem.removeprefix(f"{slug}-")
     return kind, stem
+
+
+def _stem(path: Path) -> str:
+    """The name of an archive or a kernel's file without its ending; that of others as it is."""
+    for suffix in (*ARCHIVES, *KERNELS, *(BESIDE if _flat(path) else ())):
+        if path.is_file() and path.name.lower().endswith(suffix):
+            return path.name[: -len(suffix)]
+    return path.name
 
 
 def _flat(path: Path) -> str:
@@ -277,9 +352,14 @@ def _gradescope(folder: Path, assignment: str, roster: Roster | None) -> Finding
                 skipped.append(Skipped(name=name, reason="the metadata name nobody"))
             continue
         place = kernel_folder(path, assignment)
-        when = created or _time(place)
         found.append(
-            Found(path=place, students=tuple(students), submitted=when, sha256=digest(place))
+            Found(
+                path=place,
+                students=tuple(students),
+                submitted=created or _time(place),
+                sha256=digest(place),
+                time_from="metadata" if created else "unknown",
+            )
         )
     listed = {name for name, _, _ in entries}
     for path in sorted(folder.iterdir()):
@@ -386,19 +466,26 @@ def _time(place: Path) -> datetime.datetime:
     return datetime.datetime.fromtimestamp(newest, datetime.UTC).replace(microsecond=0)
 
 
-def _once(finding: Finding, folder: Path) -> Finding:
-    """Each student once: of several submissions by one person the last one counts."""
+def _once(finding: Finding, folder: Path, roster: Roster | None) -> Finding:
+    """Each student once: of several submissions by one person the last one counts, and before it
+    none that a student put there who is not of the group."""
     last: dict[str, Found] = {}
+    everybody = {student for found in finding.found for student in found.students}
+    whose = _user_names({found.owner for found in finding.found}, everybody, roster)
+
+    def order(found: Found) -> tuple[bool, datetime.datetime]:
+        return whose.get(found.owner, found.students[0]) in found.students, found.submitted
+
     for found in finding.found:
         for student in found.students:
-            if student not in last or found.submitted > last[student].submitted:
+            if student not in last or order(found) > order(last[student]):
                 last[student] = found
     kept, skipped = [], list(finding.skipped)
     for found in finding.found:
         mine = tuple(s for s in found.students if last[s] is found)
         lost = [s for s in found.students if last[s] is not found]
         skipped += [
-            Skipped(name=found.path.name, reason=f"{s} handed in a later one") for s in lost
+            Skipped(name=found.path.name, reason=f"another one of {s} counts") for s in lost
         ]
         if mine:
             kept.append(found.model_copy(update={"students": mine}))
@@ -408,7 +495,10 @@ def _once(finding: Finding, folder: Path) -> Finding:
             "Expected a folder, an archive or a kernel file for each student.",
         )
     kept.sort(key=lambda f: f.students)
-    return finding.model_copy(update={"found": tuple(kept), "skipped": tuple(skipped)})
+    remarks = origin.under_other_names(kept, whose)
+    return finding.model_copy(
+        update={"found": tuple(kept), "skipped": tuple(skipped), "remarks": remarks}
+    )
 
 
 def missing(roster: Roster, found: Iterable[Found]) -> tuple[Student, ...]:

@@ -132,6 +132,8 @@ def run(
                     students=job.found.students,
                     submission_sha256=job.found.sha256,
                     submitted=job.found.submitted,
+                    time_from=job.found.time_from,
+                    owner=job.found.owner,
                     key=job.key,
                     published=published,
                 )

@@ -141,6 +141,11 @@ class ClassReport(Record):
         return tuple(row for row in self.rows if row.grade.late_days)
 
     @property
+    def untimed(self) -> tuple[Row, ...]:
+        """Students whose hand-in time is not known, where something was due."""
+        return tuple(row for row in self.rows if row.grade.untimed)
+
+    @property
     def infrastructure(self) -> tuple[Row, ...]:
         """Who has no grade through no doing of theirs."""
         return tuple(row for row in self.rows if row.infrastructure)

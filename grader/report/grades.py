@@ -14,7 +14,7 @@ from grader.result import Record
 
 HEADER = ("id", "name", "email", "section", "points", "out_of", "automatic", "plus", "overridden",
           "verdict", "late_days", "free_days", "extension_days", "submitted", "attempts",
-          "remark")  # fmt: skip
+          "remark", "time_from", "owner")  # fmt: skip
 
 MOODLE = ("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade",
           "Grade can be changed", "Last modified (submission)", "Last modified (grade)",
@@ -32,7 +32,8 @@ def cells(g: Grade) -> tuple[object, ...]:
             g.automatic, g.plus or "", "yes" if g.overridden else "",
             g.verdict.value if g.verdict else "", g.late_days, g.free_days,
             f"{g.extension_days:g}" if g.extension_days else "",
-            g.submitted.isoformat() if g.submitted else "", g.attempts, g.remark)  # fmt: skip
+            g.submitted.isoformat() if g.submitted else "", g.attempts, g.remark,
+            g.time_from or "", g.owner)  # fmt: skip
 
 
 def moodle(grades: Sequence[Grade]) -> str:

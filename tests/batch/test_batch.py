@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import random
@@ -77,6 +78,38 @@ def test_graded_once_then_only_what_changed(tmp_path: Path) -> None:
         book = str(tmp_path / "gradebook.db")
         assert cli._run(["batch", "assignment3", "--submissions", str(folder),
                          "--gradebook", book, "--weak-sandbox", *wrong]) == 2  # fmt: skip
+
+
+def test_an_archive_downloaded_after_the_due_date_makes_nobody_late(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its files have the time of the download; what Blackboard says in a name is in the due
+    date's zone."""
+    (tmp_path / "class.toml").write_text(
+        "[assignment.assignment3]\ndue = 2026-11-20T12:00:00+01:00\n"
+    )
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as packed:
+        for name in (
+            "ann_100001_7_kernel.cu", "bob_LATE_100002_8_kernel.cu",
+            "Add_cem_attempt_2026-11-20-11-59-00_kernel.cu",
+            "Add_dan_attempt_2026-11-20-12-01-00_kernel.cu",
+        ):  # fmt: skip
+            packed.write(KNOWN / "accepted/plain.cu", name)
+    book = str(tmp_path / "gradebook.db")
+    assert cli._run(["batch", "assignment3", "--submissions", str(tmp_path / "class.zip"),
+                     "--gradebook", book, "--weak-sandbox"]) == 0  # fmt: skip
+    said = " ".join(capsys.readouterr().out.split())
+    assert "look at this: Canvas marked 1 as late" in said
+    assert "1 have no hand-in time that can be relied on, and are not counted as late: ann" in said
+    assert cli._run(["export", "assignment3", "--to", "csv", "--gradebook", book,
+                     "--out", str(tmp_path / "grades.csv")]) == 0  # fmt: skip
+    rows = list(csv.DictReader((tmp_path / "grades.csv").read_text("utf-8-sig").splitlines()))
+    assert {r["id"]: (r["late_days"], r["time_from"]) for r in rows} == {
+        "ann": ("0", "unknown"), "bob": ("0", "late"), "cem": ("0", "name"), "dan": ("1", "name"),
+    }  # fmt: skip
+    assert next(r for r in rows if r["id"] == "ann")["submitted"] == ""
+    page = (tmp_path / "assignment3-class" / "class.html").read_text()
+    assert "2 students have no known hand-in time" in page
 
 
 def test_it_ends_with_a_class_report_that_can_be_made_again(

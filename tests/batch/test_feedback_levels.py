@@ -18,7 +18,7 @@ import pytest
 from grader import cli, feedback
 from grader.assignment_schema import Feedback
 from grader.batch import export as export_module
-from grader.batch.book_schema import VERSION
+from grader.batch.book_schema import ADDED, VERSION
 from grader.batch.gradebook import Gradebook
 from grader.batch.settings import Deadline
 from grader.errors import UsageError
@@ -198,6 +198,8 @@ def test_an_old_gradebook_is_read_and_never_by_an_older_grader_again(tmp_path: P
         made.record(result, students=["ann"], submission_sha256="a", key="a",
                     submitted=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC))  # fmt: skip
     with contextlib.closing(sqlite3.connect(path)) as old:
+        for column in ADDED:
+            old.execute(f"ALTER TABLE attempts DROP COLUMN {column.split()[0]}")
         old.execute("PRAGMA user_version = 1")
     with Gradebook(path) as book:
         (row,) = book.rows(result.assignment)
@@ -210,7 +212,7 @@ def test_an_old_gradebook_is_read_and_never_by_an_older_grader_again(tmp_path: P
     with contextlib.closing(sqlite3.connect(path)) as new:
         assert new.execute(version).fetchone() == (VERSION,)
         new.execute(f"PRAGMA user_version = {VERSION + 1}")
-    with pytest.raises(UsageError, match="version 3 of the tables"):
+    with pytest.raises(UsageError, match=f"version {VERSION + 1} of the tables"):
         Gradebook(path)
 
 

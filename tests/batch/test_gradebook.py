@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import sqlite3
 from pathlib import Path
 
 import pytest
 
+from grader.batch.book_schema import ADDED
 from grader.batch.gradebook import Gradebook
 from grader.batch.grades import anonymous, grades
 from grader.batch.roster import Student
@@ -167,3 +169,40 @@ def test_class_toml_names_the_bad_key(tmp_path: Path) -> None:
     file.write_text("[assignment.a]\ndue = 2026-11-30T23:59:00\n")
     with pytest.raises(UsageError, match=r"assignment\.a\.due.*zone"):
         load(file)
+
+
+def test_nobody_is_late_by_a_time_that_is_not_known(path: Path) -> None:
+    late = {"assignment": {"assignment3": {"due": WHEN - datetime.timedelta(days=2)}}}
+    with Gradebook(path, writing=True) as book:
+        for student, time_from in (("ann", "unknown"), ("bob", "late"), ("jdoe", "name")):
+            book.record(
+                result(80), students=[student], submission_sha256=student, submitted=WHEN, key="k",
+                time_from=time_from, owner="www",
+            )  # fmt: skip
+        found = {
+            g.student.id: g for g in grades(book, "assignment3", Settings.model_validate(late))
+        }
+        assert {s: (g.points, g.late_days) for s, g in found.items()} == {
+            "ann": (80, 0), "bob": (80, 0), "jdoe": (64, 2),
+        }  # fmt: skip
+        assert found["ann"].remark == "hand-in time unknown, counted as in time"
+        assert found["bob"].remark.startswith("late as Canvas says")
+        assert found["ann"].submitted is None and found["jdoe"].submitted == WHEN
+        assert {g.owner for g in found.values()} == {"www"}
+        assert all(not g.remark for g in grades(book, "assignment3", Settings()))  # nothing is due
+
+
+def test_a_gradebook_of_version_2_is_read_and_written_on(path: Path) -> None:
+    with Gradebook(path, writing=True) as book:
+        record(book, 80)
+    with sqlite3.connect(path) as old:
+        for column in ADDED:
+            old.execute(f"ALTER TABLE attempts DROP COLUMN {column.split()[0]}")
+        old.execute("PRAGMA user_version = 2")
+    with Gradebook(path) as book:  # a reader changes nothing
+        assert [(r.time_from, r.owner) for r in book.rows("assignment3")] == [("file", "")]
+        assert book._version() == 2
+    with Gradebook(path, writing=True) as book:
+        record(book, 90, content="b", hours=1)
+        assert points(book) == 90 and book._version() == 3
+        assert [r.time_from for r in book.rows("assignment3")] == ["file", "file"]
