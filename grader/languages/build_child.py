@@ -56,10 +56,7 @@ def stopped(what: str, reply: sandbox.Reply, limits: Limits) -> str | None:
     if ended.cause == "exited" and reply.header is None:
         raise InternalError(f"{what} failed: {reply.error}")
     if ended.cause == "wall_timeout":  # a source that keeps a compiler busy meets the other limit
-        raise InternalError(
-            f"{what} had {ended.cpu_seconds:.0f} s of CPU time in {ended.wall_seconds:.0f} s: this"
-            " machine is too busy; grade again when it is less so"
-        )
+        raise InternalError(ended.too_busy(what))
     if reply.header is not None:
         return None
     return {

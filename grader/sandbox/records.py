@@ -68,6 +68,13 @@ class Exit:
         """The process ended by itself with status 0."""
         return self.cause == "exited" and self.code == 0
 
+    def too_busy(self, what: str) -> str:
+        """What is said of `what`, which never sleeps, where the clock ended it."""
+        return (
+            f"{what} had {self.cpu_seconds:.0f} s of CPU time in {self.wall_seconds:.0f} s: this "
+            "machine is too busy; grade again when it is less so"
+        )
+
 
 @dataclass(frozen=True)
 class Frame:

@@ -13,6 +13,7 @@ from grader.devices import exchange, virtual, virtual_child
 from grader.errors import InternalError
 from grader.languages import Artefact, Variant
 from grader.run import Task, Work, plan
+from grader.sandbox import Exit, Reply
 from grader.sandbox.channel import MAX_FRAMES, MAX_HEADER_BYTES, Kind, encode
 
 
@@ -177,6 +178,18 @@ def test_one_that_took_all_its_time_is_the_last_that_is_run_again(
     found = virtual.run(works, jobs=2)
     assert len(alone_runs) == 1
     assert sorted({run.ended for run in found}) == ["skipped", "time"]
+
+
+def test_a_run_that_a_busy_machine_had_no_time_for_is_nobodys_mistake(
+    works: list[Work], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used_up = Reply(Exit("cpu_limit", wall_seconds=310, cpu_seconds=300), None)
+    waited = Reply(Exit("wall_timeout", wall_seconds=1500, cpu_seconds=20), None)
+    monkeypatch.setattr(virtual, "_call", lambda *_: used_up)
+    assert virtual._run_share(works, [0], alone=True)[0].ended == "time"
+    monkeypatch.setattr(virtual, "_call", lambda *_: waited)
+    with pytest.raises(InternalError, match="20 s of CPU time in 1500 s"):
+        virtual._run_share(works, [0], alone=True)
 
 
 def test_an_answer_has_room_for_whatever_a_kernel_does() -> None:
