@@ -77,12 +77,14 @@ def build(
     headers: Mapping[str, str] | None = None,
     kernels: Sequence[str] = (),
     compiler: str | None = None,
+    relocatable: bool = False,
 ) -> tuple[tuple[Build, ...], Artefact | None]:
     """Compile a submission in a sandboxed child: optimised and unoptimised.
 
     `headers` are the submission's other files, by the name an include gives them. Without
     contracts every kernel of the file is an entry, and `kernels` names template instances.
-    `compiler` is `nvrtc` or `clang`.
+    `compiler` is `nvrtc` or `clang`. `relocatable` code may use what other files define (nvcc's
+    -rdc=true) and is to be linked with theirs.
     Raises NotGradableError where there is no compiler, no child can be started, or the submission
     uses what is CUDA but not graded here.
     """
@@ -95,6 +97,7 @@ def build(
         "contracts": [contract.model_dump() for contract in contracts],
         "headers": dict(headers or {}),
         "kernels": list(kernels),
+        "relocatable": relocatable,
     }
     name = cache.key(NAME, __version__, version, _library(), json.dumps(request, sort_keys=True))
     asked = {**request, "toolkit": toolkit and str(toolkit)}
@@ -119,6 +122,7 @@ def build_job(
             submission_headers=request["headers"],
             toolkit=request["toolkit"],
             kernels=request["kernels"],
+            relocatable=request["relocatable"],
             compiler=_module(request["compiler"]),
         )
         reply = Reply(builds=builds, artefact=artefact)

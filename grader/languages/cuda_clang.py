@@ -57,6 +57,7 @@ _MADE_FOR_CONSTANT = re.compile(
     rf"^@{contract_check.CONSTANT_PREFIX}(\w+) = [^\n]*\bconstant i64 (-?\d+)[^\n]*\n", re.MULTILINE
 )
 _KERNEL = re.compile(r"^define [^@\n]*\bptx_kernel [^@\n]*@([\w$.]+)\(", re.MULTILINE)
+_VISIBLE = re.compile(r"^define (?!internal|linkonce|private)[^@\n]*@([\w$.]+)\(", re.MULTILINE)
 _FILE = re.compile(r'^(\s*\.file\s+\d+ )"([^"]*)"(.*)$', re.MULTILINE)
 
 
@@ -104,7 +105,8 @@ def compile_text(source: Source, text: str, *, optimised: bool = True) -> Compil
                  if lowered.get(e) not in kernels]  # fmt: skip
     if strangers:
         return Compilation(False, (*said, *map(_not_a_kernel, strangers)))
-    ptx = _anonymous(to_ptx(code, kernels, optimised=optimised))
+    kept = [*kernels, *_VISIBLE.findall(code)] if source.relocatable else kernels
+    ptx = _anonymous(to_ptx(code, kept, optimised=optimised))
     return Compilation(True, said, ptx, lowered, constants)
 
 

@@ -9,6 +9,13 @@ from typing import Protocol
 from grader.languages import Contract
 from grader.result import Diagnostic
 
+RELOCATABLE = "-rdc=true"
+"""nvcc's and NVRTC's option for code that may use what other files define."""
+
+NOWHERE = "is declared here and defined nowhere in this file"
+STATIC = "is treated as a static definition"
+"""What is said of a device function, and by NVRTC of a variable, that a file only declares."""
+
 
 @dataclass(frozen=True)
 class Message:
@@ -51,7 +58,7 @@ class Source:
     `original` is what the student wrote; `headers` and `missing` are those of `Includes`;
     `blanked` names what was host code, with line and kind; `expressions` name the entries in C++
     (`(static_cast<void (*)(float*)>(&::scale))`, `reduce<float, 256>`); `toolkit` is the folder of
-    the compiler's own headers, or empty.
+    the compiler's own headers, or empty; `relocatable` code may use what other files define.
     """
 
     original: str
@@ -64,6 +71,7 @@ class Source:
     constants: tuple[str, ...]
     expressions: tuple[str, ...]
     toolkit: str
+    relocatable: bool = False
     blanked: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     notes: tuple[Diagnostic, ...] = ()
 

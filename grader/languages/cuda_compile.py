@@ -27,7 +27,7 @@ from pathlib import Path
 from grader.languages import Artefact, Contract, Variant, cuda_nvrtc
 from grader.languages import cuda_contract as contract_check
 from grader.languages.cuda_attempt import Attempt
-from grader.languages.cuda_compilation import Compiler, Source
+from grader.languages.cuda_compilation import RELOCATABLE, Compiler, Source
 from grader.languages.cuda_includes import (
     PRELUDE,
     as_written_for_nvcc,
@@ -53,13 +53,15 @@ def compile_submission(
     toolkit: str | None,
     kernels: Sequence[str] = (),
     compiler: Compiler = cuda_nvrtc,
+    relocatable: bool = False,
 ) -> tuple[tuple[Build, ...], Artefact | None]:
     """The builds of a submission, optimised first, and what a device runs.
 
     `submission_headers` are the other files of the submission by their path from its folder;
     `toolkit` is the folder with the compiler's own headers. Without contracts every kernel of the
     file is an entry under its name in the PTX, and `kernels` are further ones in C++
-    (`reduce<float, 256>`). Working directory and folder names never reach the PTX, so that equal
+    (`reduce<float, 256>`). `relocatable` code may use what other files define, and is to be linked
+    with them. Working directory and folder names never reach the PTX, so that equal
     sources give equal PTX on every machine. Raises UnsupportedError for what is CUDA but not graded
     here.
     """
@@ -91,6 +93,7 @@ def compile_submission(
         constants=tuple(name for name in constants if name in mentioned),
         expressions=(*map(contract_check.name_expression, contracts), *kernels),
         toolkit=toolkit or "",
+        relocatable=relocatable,
     )
     attempt = until_settled(source, compiler)
     if not attempt.compilation.ok:
@@ -122,6 +125,7 @@ def _without_stand_in(compiler: Compiler) -> tuple[str, ...]:
 def _finish(attempt: Attempt, started: float) -> tuple[tuple[Build, ...], Artefact | None]:
     """Both variants of a submission that compiles."""
     source, compiler, done = attempt.source, attempt.compiler, attempt.compilation
+    linked = source.relocatable
     entries = _entries(attempt)
     optimised = Variant(
         name="optimised",
@@ -146,8 +150,8 @@ def _finish(attempt: Attempt, started: float) -> tuple[tuple[Build, ...], Artefa
             constants=dict(done.constants),
         )
         builds = (
-            _build(compiler, True, True, diagnostics, attempt.log, seconds),
-            _build(compiler, False, True, (), "", time.perf_counter() - again),
+            _build(compiler, True, True, diagnostics, attempt.log, seconds, linked),
+            _build(compiler, False, True, (), "", time.perf_counter() - again, linked),
         )
         return builds, Artefact(language=LANGUAGE, variants=(optimised, unoptimised))
     reason = next((m.diagnostic.message for m in debug.messages), "no reason given")
@@ -159,7 +163,7 @@ def _finish(attempt: Attempt, started: float) -> tuple[tuple[Build, ...], Artefa
             "faults come from the optimised one only",
         )
     )
-    build = _build(compiler, True, True, diagnostics, attempt.log, seconds)
+    build = _build(compiler, True, True, diagnostics, attempt.log, seconds, linked)
     return (build,), Artefact(language=LANGUAGE, variants=(optimised,))
 
 
@@ -187,13 +191,14 @@ def _build(
     diagnostics: Sequence[Diagnostic],
     log: str,
     seconds: float,
+    relocatable: bool = False,
 ) -> Build:
     return Build(
         language=LANGUAGE,
         compiler=compiler.NAME,
         version=compiler.version(),
         ok=ok,
-        options=compiler.options(optimised),
+        options=(*compiler.options(optimised), *((RELOCATABLE,) if relocatable else ())),
         diagnostics=tuple(diagnostics),
         log=log,
         seconds=seconds,

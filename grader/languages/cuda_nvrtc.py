@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from grader.languages import cuda_contract as contract_check
 from grader.languages import nvrtc
-from grader.languages.cuda_compilation import Compilation, Message, Source
+from grader.languages.cuda_compilation import NOWHERE, RELOCATABLE, Compilation, Message, Source
 from grader.languages.cuda_host_code import CONSTEXPR_OPTION, HOST_MESSAGES
 from grader.languages.cuda_includes import NVCC_OPTION, PRELUDE
 from grader.languages.nvrtc_log import messages, resources
@@ -59,7 +59,8 @@ def options(optimised: bool) -> tuple[str, ...]:
 
 def compile_text(source: Source, text: str, *, optimised: bool = True) -> Compilation:
     """Compile with NVRTC; see `cuda_compilation.Compiler`."""
-    return _compile(source, text, options(optimised))
+    chosen = options(optimised)
+    return _compile(source, text, (*chosen, RELOCATABLE) if source.relocatable else chosen)
 
 
 def is_host_code(message: Message) -> bool:
@@ -90,8 +91,8 @@ def _in_words(message: str) -> str:
     if missing := _UNRESOLVED.match(message):
         name = function_name(missing[1])
         return (
-            f"{name} is declared here and defined nowhere in this file: the device code of each "
-            "file is compiled by itself (nvcc without -rdc=true). Define it in a header."
+            f"{name} {NOWHERE}: the device code of each file is compiled by itself (nvcc without "
+            "-rdc=true). Define it in a header."
         )
     return f"in PTX: {message}"
 

@@ -4,6 +4,7 @@
 
     toolchain.py    the C and C++ library, built once                          (parent)
     build.py        both halves of a program, kept by content                  (parent)
+    device_build.py the CUDA files' device code, linked where one needs another's
     run.py          a run, and what comes back of it, checked                  (parent)
     steps.py        the workflow's steps, read from the trace of calls         (parent)
     host_build.py   clang and lld on the host half                             (build child)

@@ -11,7 +11,7 @@ from typing import Any
 from grader import __version__, cache, sandbox
 from grader.errors import InternalError, NotGradableError
 from grader.languages import Artefact, build_child, cuda_c, metal_clang
-from grader.programs import symbols, toolchain
+from grader.programs import device_build, symbols, toolchain
 from grader.programs.unserved import SAYS
 from grader.result import Build, Diagnostic
 
@@ -34,12 +34,16 @@ class Unit:
 
 @dataclass(frozen=True)
 class Built:
-    """A program that can run: its executable in the cache, the device half of each CUDA file."""
+    """A program that can run: its executable in the cache, the device half of each CUDA file.
+
+    `linked` says that the device code of all files is one module.
+    """
 
     executable: Path
     units: tuple[Unit, ...]
     texts: Mapping[str, str]
     name: str
+    linked: bool = False
 
 
 def build(
@@ -95,22 +99,17 @@ def build(
             "not serve (nvcc does with --extended-lambda)",
             "Write a struct with __device__ operator() and a member for each captured variable.",
         )
-    builds: tuple[Build, ...] = (host,)
-    units = []
-    for (name, source), kernels in zip(
-        cuda_files(file_name, text, beside or {}).items(), header["kernels"], strict=True
-    ):
-        instances = tuple(sorted({name for name in kernels.values() if "<" in name}))
-        artefact = None
-        if kernels or any(word in source for word in ("__global__", "__device__", "__constant__")):
-            device, artefact = cuda_c.build(source, name, (), headers=headers, kernels=instances)
-            builds = (*builds, *device)
-            if artefact is None:
-                return builds, None
-        units.append(Unit(artefact, kernels))
+    files = cuda_files(file_name, text, beside or {})
+    device = device_build.build(files, headers, header["kernels"])
+    if device.note:
+        host = host.model_copy(update={"diagnostics": (*host.diagnostics, device.note)})
+    builds = (host, *device.builds)
+    if device.artefacts is None:
+        return builds, None
+    units = tuple(map(Unit, device.artefacts, header["kernels"]))
     executable = cache.root() / KIND / f"{key}.run"
     texts = {**headers, **(beside or {}), file_name: text}
-    return builds, Built(executable, tuple(units), texts, Path(file_name).stem)
+    return builds, Built(executable, units, texts, Path(file_name).stem, device.linked)
 
 
 def unserved(builds: Sequence[Build]) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -150,11 +151,12 @@ class DeviceMemory:
         """The allocation an address was made from, even where it lies outside it."""
         return self.by_slot.get(address >> L.SLOT_BITS)
 
-    def variable(self, kernel: Kernel, name: str) -> Storage | None:
-        """The module's `__device__` or `__constant__` variable that the host calls `name`."""
+    def variable(self, kernel: Kernel, name: str, own: Collection[str]) -> Storage | None:
+        """The module's `__device__` or `__constant__` variable that the host calls `name`, of those
+        that its file declares."""
         from grader.vgpu.findings import demangle
 
-        found = module_variables(kernel, self.memory)
+        found = [s for s in module_variables(kernel, self.memory) if s.name in own]
         exact = [s for s in found if s.name == name]
         alike = [s for s in found if demangle(s.name) == demangle(name)]
         return next(iter(exact or alike), None)

@@ -53,7 +53,7 @@ def build_job(
         _wrap(file, request["harness"])
     said: list[Diagnostic] = []
     kernels: list[dict[str, str]] = []
-    objects = []
+    codes = []
     for number, name in enumerate(files):
         # What stands for the device code tells the runtime which file a kernel is of.
         Path("device-code").write_text(f"{number} compiled elsewhere")
@@ -62,9 +62,12 @@ def build_job(
         if done.returncode:
             return _answer(host_messages.failed(done.stderr, name))
         said += host_messages.of_clang(done.stderr, name)
-        code = Path("host.ll").read_text(errors="replace")
-        found = symbols.launched(code)
+        codes.append(Path("host.ll").read_text(errors="replace"))
+        found = symbols.launched(codes[-1])
         kernels.append({f"{number}:{k}": v for k, v in found.items()} if number else found)
+    objects = []
+    for number, code in enumerate(symbols.share_variables(codes)):
+        Path("host.ll").write_text(code)
         objects.append(f"host{number}.o")
         assembled = ["-fPIE", "-c", "host.ll", "-o", objects[-1]]
         _checked(_clang([f"--target={toolchain.target()}", *assembled]))

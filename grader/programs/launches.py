@@ -67,9 +67,13 @@ class KernelOf:
 @dataclass
 class Program:
     """The device half of a program: the optimised module of each CUDA file, None where it has no
-    device code, and the kernels of all by the symbol the host uses."""
+    device code, and the kernels of all by the symbol the host uses.
+
+    Files that are linked share a module; `variables` has for each those of them that it declares.
+    """
 
     modules: tuple[Module | None, ...]
+    variables: tuple[frozenset[str], ...]
     kernels: dict[str, KernelOf]
 
 
@@ -121,7 +125,8 @@ class Launcher:
         if module is None:
             return None
         kernel = next((module.kernel(entry) for entry in module.kernels), None)
-        return self.memory.variable(kernel, symbols.plain(name)) if kernel else None
+        own = self.program.variables[number]
+        return self.memory.variable(kernel, symbols.plain(name), own) if kernel else None
 
     def allow_shared(self, symbol: str, size: int) -> bool:
         """cudaFuncAttributeMaxDynamicSharedMemorySize."""
@@ -444,28 +449,64 @@ def _is_host(value: int) -> bool:
     return 0x5500_0000_0000 <= value < 0x5700_0000_0000 or 0x7000_0000_0000 <= value < 1 << 47
 
 
-def program_of(units: list[dict[str, Any]]) -> Program:
+def program_of(units: list[dict[str, Any]], *, linked: bool) -> Program:
     """The device half: for each CUDA file its variants with PTX, entries and registers, and its
-    kernels' names by host symbol.
+    kernels' names by host symbol. Raises PtxError for PTX that cannot be read.
     """
     kernels: dict[str, KernelOf] = {}
-    first: list[Module | None] = []
-    for unit in units:
+    texts = [[v["ptx"] for v in unit["variants"]] for unit in units]
+    modules = _linked(texts) if linked else [_each(own) for own in texts]
+    system_atomics = [any(_SYSTEM_ATOMIC.search(text) for text in own) for own in texts]
+    for k, (unit, made) in enumerate(zip(units, modules, strict=True)):
         variants = unit["variants"]
-        modules = tuple(Module.from_ptx(v["ptx"]) for v in variants)
-        first.append(modules[0] if modules else None)
-        system_atomics = any(_SYSTEM_ATOMIC.search(v["ptx"]) for v in variants)
         for symbol, name in unit["kernels"].items():
             entries = [v["symbols"].get(symbol) for v in variants]
             if not entries or entries[0] is None:
                 continue
-            second = modules[1].kernel(entries[1]) if len(modules) > 1 and entries[1] else None
+            builds = [
+                one.module.kernel(one.names.get(entry, entry)) if entry else None
+                for one, entry in zip(made, entries, strict=False)
+            ]
+            optimised, unoptimised = (*builds, None)[:2]
+            assert optimised is not None, "it has an entry"
             kernels[symbol] = KernelOf(
                 name=name,
-                optimised=modules[0].kernel(entries[0]),
-                unoptimised=second,
+                optimised=optimised,
+                unoptimised=unoptimised,
                 registers=variants[0]["registers"].get(entries[0]),
                 shared_bytes=variants[0]["shared_bytes"].get(entries[0], 0),
-                system_atomics=system_atomics,
+                system_atomics=any(system_atomics) if linked else system_atomics[k],
             )
-    return Program(tuple(first), kernels)
+    firsts = [made[0] if made else None for made in modules]
+    return Program(
+        tuple(one.module if one else None for one in firsts),
+        tuple(one.variables if one else frozenset() for one in firsts),
+        kernels,
+    )
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The module that a file's PTX became, or became a part of: what its own symbols are called
+    there, where that is another name, and the variables it declares."""
+
+    module: Module
+    names: Mapping[str, str]
+    variables: frozenset[str]
+
+
+def _each(texts: list[str]) -> list[_Made]:
+    """The modules of one file's variants."""
+    made = map(Module.from_ptx, texts)
+    return [_Made(module, {}, frozenset(module.ptx.variables)) for module in made]
+
+
+def _linked(texts: list[list[str]]) -> list[list[_Made]]:
+    """For each file the modules that its variants became a part of."""
+    found: list[list[_Made]] = [[] for _ in texts]
+    parts = [k for k, own in enumerate(texts) if own]
+    for variants in zip(*(texts[k] for k in parts), strict=False):
+        module, names = Module.linked(variants)
+        for k, own, part in zip(parts, names, module.ptx.linked, strict=True):
+            found[k].append(_Made(module, own, frozenset(part.variables)))
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -106,6 +106,7 @@ def run(
     copies = dict(files or {})
     request = {
         "units": [_device_half(unit) for unit in built.units],
+        "linked": built.linked,
         "texts": dict(built.texts),
         "arguments": list(arguments),
         "files": list(copies),
@@ -230,15 +231,43 @@ def _keep(built: Built, keys: Sequence[str], objects: Sequence[bytes]) -> None:
     from grader.vgpu import native
 
     allowed = {
-        native.key(native.digest(variant.ptx), entry, shadow)
-        for unit in built.units
-        for variant in (unit.artefact.variants if unit.artefact else ())
-        for entry in variant.entries.values()
+        native.key(digest, entry, shadow)
+        for digest, entries in _modules(built)
+        for entry in entries
         for shadow in (False, True)
     }
     for name, data in zip(keys, objects, strict=False):
         if name in allowed:
             cache.write(cache.NATIVE, name, data)
+
+
+def _modules(built: Built) -> Iterator[tuple[str, list[str]]]:
+    """The digest of each module that the child makes of the PTX, and the kernels it may have.
+
+    A kernel of a linked module that is its file's own may have been renamed.
+    """
+    from grader.vgpu import link, native
+
+    if not built.linked:
+        for unit in built.units:
+            for variant in unit.artefact.variants if unit.artefact else ():
+                yield native.digest(variant.ptx), list(variant.entries.values())
+        return
+    for variants in linked_variants(built):
+        names = [
+            name
+            for k, variant in enumerate(variants)
+            for entry in variant.entries.values()
+            for name in (entry, link.renamed(entry, k))
+        ]
+        yield native.digest_of_linked([variant.ptx for variant in variants]), names
+
+
+def linked_variants(built: Built) -> list[tuple[Variant, ...]]:
+    """The variants that make one module: the optimised ones of all files, and the others where
+    every file has one."""
+    each = [_variants(unit) for unit in built.units if unit.artefact]
+    return list(zip(*each, strict=False))
 
 
 def _stopped(reply: sandbox.Reply, limits: sandbox.Limits) -> Outcome:

@@ -48,7 +48,7 @@ def run_job(request: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, 
     for unit in request["units"]:
         for variant in unit["variants"]:
             variant["ptx"] = data.pop(0).decode()
-    program = program_of(request["units"])
+    program = program_of(request["units"], linked=request["linked"])
     lines = {name: text.splitlines() for name, text in request["texts"].items()}
     device = Device(program, lines)
     stdin = data.pop(0)

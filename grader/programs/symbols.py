@@ -7,7 +7,7 @@ information has the C++ name with template arguments and scope.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from grader.mangling import function_name
 
@@ -23,6 +23,10 @@ _FUNCTION = re.compile(
 )
 _NAMESPACE = re.compile(
     r'^!(\d+) = !DINamespace\((?:name: "([^"]*)", )?scope: (null|!(\d+))', re.MULTILINE
+)
+_EXTERN = re.compile(r'^(@(?:"[^"]+"|[\w$.]+)) = external (?:dso_local )?global ', re.MULTILINE)
+_OWN = re.compile(
+    r'^(@(?:"[^"]+"|[\w$.]+)) = internal (global [^\n]* (?:undef|poison)(?:, |$))', re.MULTILINE
 )
 _LAMBDA = re.compile(r"\(lambda at (?:\./)?(?P<file>[^()]+?):(?P<line>\d+):\d+\)")
 
@@ -43,6 +47,18 @@ def launched(code: str) -> dict[str, str]:
         for stub, number in _REGISTERED.findall(code)
         if number in strings
     }
+
+
+def share_variables(codes: Sequence[str]) -> list[str]:
+    """The same code (LLVM text), where a device variable that one file declares `extern` is one
+    with that which another defines: what the host knows it by, clang keeps to each file.
+    """
+    declared = {name for code in codes for name in _EXTERN.findall(code)}
+
+    def settle(found: re.Match[str]) -> str:
+        return f"{found[1]} = {found[2]}" if found[1] in declared else found[0]
+
+    return [_OWN.sub(settle, code) for code in codes] if declared else list(codes)
 
 
 def plain(symbol: str) -> str:

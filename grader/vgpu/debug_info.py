@@ -6,6 +6,7 @@ NVRTC -G and clang -g write them) says which array lies where in it and how long
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 from grader.vgpu.ptx import Ptx, PtxError
@@ -79,10 +80,11 @@ class _Stream:
 
 def local_variables(ptx: Ptx) -> dict[str, tuple[LocalVariable, ...]]:
     """Arrays and structures by depot; empty without debug information that can be read."""
-    try:
-        return _read(ptx)
-    except (IndexError, KeyError, ValueError, PtxError, RecursionError):
-        return {}
+    found: dict[str, tuple[LocalVariable, ...]] = {}
+    for module in ptx.linked or (ptx,):
+        with contextlib.suppress(IndexError, KeyError, ValueError, PtxError, RecursionError):
+            found.update(_read(module))
+    return found
 
 
 def _read(ptx: Ptx) -> dict[str, tuple[LocalVariable, ...]]:

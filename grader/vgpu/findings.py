@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Collection
 
 from grader.vgpu import layout as L
 from grader.vgpu.execution import Execution
@@ -32,7 +33,10 @@ VERB = {"read": "read of", "write": "write to", "atomic": "atomic on"}
 
 
 def demangle(name: str) -> str:
-    """The last name inside a mangled variable: `_ZZ3redE1s` is `s`."""
+    """The last name inside a mangled variable: `_ZZ3redE1s` is `s`; also of one that was renamed to
+    link several modules.
+    """
+    name = name.partition("@")[0]
     if not name.startswith("_Z"):
         return re.sub(r"\$\d+$", "", name.removeprefix("$")) or name
     if name.startswith("_ZZ"):
@@ -74,11 +78,22 @@ def main_file(ptx: Ptx, kernel: str) -> int | None:
     return None
 
 
-def source(loc: Loc | None, main: int | None) -> Loc | None:
-    """The innermost position in the kernel's own file; code of headers stands where it is used."""
+def own_files(ptx: Ptx, kernel: str) -> frozenset[int]:
+    """The files that are no headers: the kernel's, and those of modules that were linked, as far as
+    they have something that others use."""
+    shared = (
+        name for name, f in ptx.functions.items() if ptx.linked and f.linkage == "visible"
+    )  # fmt: skip
+    return frozenset(
+        file for name in (kernel, *shared) if (file := main_file(ptx, name)) is not None
+    )
+
+
+def source(loc: Loc | None, own: Collection[int]) -> Loc | None:
+    """The innermost position in one of the files `own`; code of headers stands where it is used."""
     at = loc
     while at is not None:
-        if at.file == main:
+        if at.file in own:
             return at
         at = at.inlined
     return loc
@@ -100,7 +115,7 @@ class Reporter:
         self.execution = execution
         self.ptx = execution.kernel.module.ptx
         self.sites = execution.translated.lowered.sites
-        self.main = main_file(self.ptx, execution.kernel.name)
+        self.own = own_files(self.ptx, execution.kernel.name)
 
     # -- places -------------------------------------------------------------------------------
 
@@ -118,14 +133,14 @@ class Reporter:
             resumed = blocks[back].resume
             locs.append(resumed.loc if resumed is not None else None)
         for loc in locs:
-            found = source(loc, self.main)
-            if found is not None and found.file == self.main:
+            found = source(loc, self.own)
+            if found is not None and found.file in self.own:
                 return self.position(found)
         return self.position(locs[0])
 
     def position(self, loc: Loc | None) -> tuple[str | None, int | None, int | None]:
         """File name, line and column of a position."""
-        at = source(loc, self.main)
+        at = source(loc, self.own)
         if at is None:
             return None, None, None
         return self.ptx.files.get(at.file), at.line, at.column or None

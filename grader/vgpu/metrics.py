@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from grader.vgpu.execution import Execution
-from grader.vgpu.findings import main_file, source
+from grader.vgpu.findings import own_files, source
 from grader.vgpu.lower import Site
 from grader.vgpu.ptx import TYPE_BYTES, Instruction, Loc
 from grader.vgpu.records import Metrics
@@ -70,12 +70,12 @@ Counts = dict[str, float]
 def collect(execution: Execution) -> Metrics:
     """All counts of the launch `execution` describes."""
     ptx = execution.kernel.module.ptx
-    main = main_file(ptx, execution.kernel.name)
+    own = own_files(ptx, execution.kernel.name)
     total: Counts = defaultdict(float)
     lines: dict[tuple[str | None, int], Counts] = defaultdict(lambda: defaultdict(float))
 
     def at(loc: Loc | None) -> Counts | None:
-        found = source(loc, main)
+        found = source(loc, own)
         return None if found is None else lines[ptx.files.get(found.file), found.line]
 
     def add(loc: Loc | None, name: str, value: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader import cache
@@ -36,6 +37,17 @@ class Module:
     def from_ptx(cls, text: str) -> Module:
         """Parse PTX text. Raises PtxError with the line of the text."""
         return cls(parse(text), native.digest(text))
+
+    @classmethod
+    def linked(cls, texts: Sequence[str]) -> tuple[Module, tuple[Mapping[str, str], ...]]:
+        """One module of several PTX texts, and for each what its own symbols are called there.
+
+        Raises PtxError for a text that is malformed; what is missing fails where it is reached.
+        """
+        from grader.vgpu.link import link
+
+        found = link(texts)
+        return cls(found.ptx, native.digest_of_linked(texts)), found.names
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import platform
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,11 @@ def code_only(ptx: str) -> str:
 def digest(ptx: str) -> str:
     """SHA-256 of what decides the native code of a PTX text."""
     return hashlib.sha256(code_only(ptx).encode()).hexdigest()
+
+
+def digest_of_linked(texts: Sequence[str]) -> str:
+    """The same of PTX texts that are linked in this order."""
+    return hashlib.sha256(" ".join(("linked", *map(digest, texts))).encode()).hexdigest()
 
 
 def key(digest: str, kernel: str, shadow: bool) -> str:

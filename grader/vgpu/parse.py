@@ -7,6 +7,8 @@ flattened: a name declared inside one is renamed `name@scope`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from grader.vgpu.ptx import (
     TYPE_BYTES,
     Addr,
@@ -38,13 +40,14 @@ _LINKAGE = {".visible", ".extern", ".weak", ".common"}
 class _Parser:
     """Recursive descent over the token list; one instance parses one module."""
 
-    def __init__(self, text: str) -> None:
-        self.tokens = list(tokens(text))
+    def __init__(self, text: str, names: Mapping[str, str], first: int) -> None:
+        self.tokens = list(tokens(text, names))
+        self.first = first
         self.pos = 0
         self.ptx = Ptx()
         self.scopes: list[dict[str, str]] = []
         self.pragma: tuple[str, ...] = ()
-        self.scope_count = 0
+        self.scope_count = first
         self.loc: Loc | None = None
         self.function: Function | None = None
         # Inlined positions seen so far, so that a chain of inlining can be followed.
@@ -137,7 +140,7 @@ class _Parser:
         parts = self.rest_of_line()
         if len(parts) < 2 or parts[0].kind != "int":
             raise PtxError(line, "malformed .file")
-        self.ptx.files[parse_int(parts[0].text)] = parts[1].text.strip('"')
+        self.ptx.files[self.first + parse_int(parts[0].text)] = parts[1].text.strip('"')
 
     def section(self) -> None:
         self.next()
@@ -157,14 +160,9 @@ class _Parser:
         if len(numbers) < 3:
             raise PtxError(line, "malformed .loc")
         inlined = None
-        words = [t.text for t in parts]
-        if "inlined_at" in words:
-            tail = [
-                parse_int(t.text) for t in parts[words.index("inlined_at") :] if t.kind == "int"
-            ]
-            if len(tail) == 3:
-                inlined = Loc(tail[0], tail[1], tail[2])
-        file, at, column = numbers[:3]
+        if len(numbers) >= 6 and any(t.text == "inlined_at" for t in parts):
+            inlined = Loc(self.first + numbers[-3], numbers[-2], numbers[-1])
+        file, at, column = self.first + numbers[0], *numbers[1:3]
         if at == 0 and self.loc is not None:
             # Line 0 says "compiler generated": keep the position that stands before it.
             return
@@ -180,20 +178,20 @@ class _Parser:
             self.own = self.loc
 
     def declaration(self) -> None:
-        extern = False
+        linkage = ""
         while self.peek().text in _LINKAGE:
-            extern |= self.next().text == ".extern"
+            linkage = self.next().text[1:]
         token = self.peek()
         if token.text in (".entry", ".func"):
             self.next()
-            self.function_declaration(token.text == ".entry", token.line)
+            self.function_declaration(token.text == ".entry", token.line, linkage)
         elif token.text in _SPACES or token.text in (".tex",):
-            for variable in self.variables(extern):
+            for variable in self.variables(linkage):
                 self.ptx.variables[variable.name] = variable
         else:
             raise PtxError(token.line, f"unexpected {token.text!r}")
 
-    def variables(self, extern: bool = False) -> list[Variable]:
+    def variables(self, linkage: str = "") -> list[Variable]:
         """One declaration statement: `.shared .align 4 .b8 name[16] = {...}, other;`."""
         space = self.next().text[1:]
         align, type_ = 0, ""
@@ -227,7 +225,7 @@ class _Parser:
                 dims[0] = len(init)
             name = self.declare(token.text) if self.scopes else token.text
             out.append(
-                Variable(name, space, type_, align or TYPE_BYTES[type_], tuple(dims), init, extern)
+                Variable(name, space, type_, align or TYPE_BYTES[type_], tuple(dims), init, linkage)
             )
             if not self.accept(","):
                 break
@@ -309,7 +307,7 @@ class _Parser:
             self.accept(",")
         return tuple(out)
 
-    def function_declaration(self, entry: bool, line: int) -> None:
+    def function_declaration(self, entry: bool, line: int, linkage: str) -> None:
         returns: tuple[Variable, ...] = ()
         if not entry and self.peek().text == "(":
             returns = self.parameters()
@@ -317,7 +315,7 @@ class _Parser:
         if name.kind != "id":
             raise PtxError(name.line, f"expected a function name, found {name.text!r}")
         params = self.parameters() if self.peek().text == "(" else ()
-        f = Function(name.text, entry, params, returns, line=line)
+        f = Function(name.text, entry, params, returns, line=line, linkage=linkage)
         while self.peek().text.startswith("."):
             directive = self.next().text[1:]
             if directive == "pragma":
@@ -590,9 +588,13 @@ class _Parser:
         return Sym(name)
 
 
-def parse(text: str) -> Ptx:
-    """Parse PTX text; raises PtxError with the line of the text."""
-    parser = _Parser(text)
+def parse(text: str, names: Mapping[str, str] | None = None, first: int = 0) -> Ptx:
+    """Parse PTX text; raises PtxError with the line of the text.
+
+    For a module among several: `names` are symbols it shall call otherwise, and its files and
+    scopes are numbered from `first` on.
+    """
+    parser = _Parser(text, names or {}, first)
     try:
         return parser.module()
     except RecursionError:

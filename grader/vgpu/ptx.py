@@ -119,7 +119,10 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A declared variable; `init` holds literals and symbol references, element by element."""
+    """A declared variable; `init` holds literals and symbol references, element by element.
+
+    `linkage` is visible, extern, weak, common or, for the module's own, empty.
+    """
 
     name: str
     space: str
@@ -127,7 +130,12 @@ class Variable:
     align: int
     dims: tuple[int, ...]
     init: tuple[Imm | Sym | Generic, ...] | None = None
-    extern: bool = False
+    linkage: str = ""
+
+    @property
+    def extern(self) -> bool:
+        """Whether it is declared here and lies elsewhere."""
+        return self.linkage == "extern"
 
     @property
     def count(self) -> int:
@@ -153,7 +161,7 @@ class Generic:
 
 @dataclass(slots=True)
 class Function:
-    """A kernel (`entry`) or a device function."""
+    """A kernel (`entry`) or a device function; `linkage` as of a variable."""
 
     name: str
     entry: bool
@@ -169,11 +177,12 @@ class Function:
     directives: dict[str, tuple[int, ...]] = field(default_factory=dict)
     defined: bool = False
     line: int = 0
+    linkage: str = ""
 
 
 @dataclass(slots=True)
 class Ptx:
-    """A parsed module."""
+    """A parsed module; `linked` are the modules it was linked from, which keep their sections."""
 
     version: str = ""
     target: str = ""
@@ -181,3 +190,4 @@ class Ptx:
     variables: dict[str, Variable] = field(default_factory=dict)
     files: dict[int, str] = field(default_factory=dict)
     sections: dict[str, list[str]] = field(default_factory=dict)
+    linked: tuple[Ptx, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.vgpu.ptx import Imm, PtxError
@@ -29,7 +29,8 @@ class Token:
     line: int
 
 
-def tokens(text: str) -> Iterator[Token]:
+def tokens(text: str, names: Mapping[str, str]) -> Iterator[Token]:
+    """The tokens of `text`; a symbol in `names` gets the other name."""
     line, pos, size = 1, 0, len(text)
     match = _TOKEN.match
     while pos < size:
@@ -46,7 +47,8 @@ def tokens(text: str) -> Iterator[Token]:
             for word in m.group()[1:].split("."):
                 yield Token(kind, f".{word}", line)
         else:
-            yield Token(kind, m.group(), line)
+            word = m.group()
+            yield Token(kind, names.get(word, word), line)
         pos = m.end()
     yield Token("end", "", line)
 

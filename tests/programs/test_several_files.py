@@ -81,17 +81,17 @@ def test_a_finding_names_the_file_it_is_in(program: Path) -> None:
 
 
 @needs_host
-def test_a_device_function_of_another_file_is_named(tmp_path: Path) -> None:
+def test_a_device_function_of_a_file_that_was_not_given_is_named(tmp_path: Path) -> None:
     text = """__device__ float helper(float x);
 __global__ void apply(float* x) { x[threadIdx.x] = helper(x[threadIdx.x]); }
 int main() { apply<<<1, 32>>>(nullptr); }
 """
     (tmp_path / "main.cu").write_text(text)
-    (tmp_path / "helper.cu").write_text("__device__ float helper(float x) { return x + 1; }\n")
-    found = run_program.run(tmp_path / "main.cu", text, [], beside=[tmp_path / "helper.cu"])
+    found = run_program.run(tmp_path / "main.cu", text, [])
     assert found.ended == "build_failed"
     (said,) = {d.message for build in found.builds for d in build.diagnostics}
-    assert said.startswith("helper is declared here and defined nowhere in this file")
+    assert said.startswith("helper is declared here and defined nowhere in this file. ")
+    assert "grade run main.cu OTHER.cu" in said
 
 
 @needs_host
