@@ -76,6 +76,6 @@ class GraphCalls:
                 pending.ordered.add(pending.stream)  # for an event that was recorded there
                 pending.stream = stream
         for branch in self._branches:
-            del self.order.streams[branch]
+            self.order.streams.pop(branch, None)  # a program may have destroyed it itself
         self._branches.clear()
         return Answer()

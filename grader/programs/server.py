@@ -33,6 +33,9 @@ OPEN_SHARED = 1
 MOST = (64, 4096, 16, 1 << 30)
 """What a message has: bytes of its name and of its file's, numbers, bytes that follow."""
 
+NONSENSE = (ValueError, OverflowError, IndexError, struct.error)
+"""What a message raises that our runtime does not send."""
+
 MOST_REASON = 500
 MOST_PRINTED = 1 << 20
 MOST_FILES = 64
@@ -191,18 +194,11 @@ class _Session:
             site = Site(file.removeprefix("./"), line)
             try:
                 answer = self._answer(name, site, numbers, payload)
-            except (ValueError, OverflowError, IndexError):
+                pieces = [] if answer is None else _packed(answer)
+            except NONSENSE:
                 self.ended = "odd"
                 return
-            if answer is None:
-                return
-            text = answer.text.encode()
-            flags = OPEN_SHARED if answer.opens else 0
-            head = _REPLY.pack(
-                answer.status, len(answer.numbers), len(text), flags, len(answer.payload)
-            )
-            values = struct.pack(f"<{len(answer.numbers)}Q", *answer.numbers)
-            if not _write(target, [head, values, text, answer.payload]):
+            if not pieces or not _write(target, pieces):
                 return
             if self.device.stopped:
                 self.ended = self.device.stopped
@@ -211,7 +207,7 @@ class _Session:
     def _answer(self, name: str, site: Site, numbers: list[int], payload: bytes) -> Answer | None:
         """What a message is answered with; None for the last one of a program.
 
-        Raises ValueError, OverflowError or IndexError for one that our runtime does not send.
+        Raises one of `NONSENSE` for one that our runtime does not send.
         """
         if name == "asserted":
             self.ended = "died"
@@ -253,6 +249,15 @@ class _Session:
             if place is not None and place[0].removeprefix("./") in self.files:
                 return Site(place[0].removeprefix("./"), place[1])
         return None
+
+
+def _packed(answer: Answer) -> list[bytes]:
+    """An answer as it goes through the pipe. Raises struct.error for numbers that no call has."""
+    text = answer.text.encode()
+    flags = OPEN_SHARED if answer.opens else 0
+    head = _REPLY.pack(answer.status, len(answer.numbers), len(text), flags, len(answer.payload))
+    values = struct.pack(f"<{len(answer.numbers)}Q", *answer.numbers)
+    return [head, values, text, answer.payload]
 
 
 def _read(fd: int, size: int, over: int) -> bytes | None:
