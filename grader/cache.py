@@ -7,9 +7,11 @@ missing entry is a miss, never an error: whoever asks builds again.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 NATIVE = "native"
 """The kind of what PTX was translated to; the only one a run child may read."""
@@ -49,6 +51,16 @@ def read(kind: str, name: str) -> bytes | None:
         return (root() / kind / name).read_bytes()
     except OSError:
         return None
+
+
+def read_json(kind: str, name: str) -> dict[str, Any] | None:
+    """The entry `name` of `kind`, a JSON object; None where there is none, or a damaged one."""
+    data = read(kind, name)
+    try:
+        found = None if data is None else json.loads(data)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def write(kind: str, name: str, data: bytes) -> None:

@@ -152,12 +152,8 @@ def _own_sources() -> str:
 
 
 def _kept(key: str) -> dict[str, Any] | None:
-    data = cache.read(KIND, f"{key}.json")
-    if data is None:
-        return None
-    try:
-        header: dict[str, Any] = json.loads(data)
-    except ValueError:  # damaged: it is built again
+    header = cache.read_json(KIND, f"{key}.json")
+    if header is None:
         return None
     if header["built"] and not (cache.root() / KIND / f"{key}.run").exists():
         return None

@@ -165,8 +165,7 @@ def _link(artefacts: Sequence[Artefact], names: Sequence[str]) -> tuple[Referenc
     """What the files use of each other. Raises NotGradableError for PTX that cannot be read."""
     texts = [artefact.variants[0].ptx for artefact in artefacts]
     key = cache.key(KIND, __version__, cache.code(Path(__file__).parents[1] / "vgpu"), *texts)
-    kept = cache.read(KIND, f"{key}.linked.json")
-    header = json.loads(kept) if kept else None
+    header = cache.read_json(KIND, f"{key}.linked.json")
     if header is None:
         reply = sandbox.call(_JOB, {}, [text.encode() for text in texts], limits=LIMITS)
         why = build_child.stopped("linking the device code", reply, LIMITS)

@@ -43,3 +43,12 @@ def test_changed_code_is_other_code(tmp_path: Path) -> None:
     assert cache.code(tmp_path) == first
     (tmp_path / "inner" / "a.py").write_text("10\n")
     assert cache.code(tmp_path) != first
+
+
+def test_a_damaged_object_is_a_miss():
+    cache.write("kind", "whole", b'{"a": 1}')
+    for name, data in (("cut", b'{"a": '), ("empty", b""), ("other", b"[1]"), ("odd", b"\xff")):
+        cache.write("kind", name, data)
+        assert cache.read_json("kind", name) is None
+    assert cache.read_json("kind", "whole") == {"a": 1}
+    assert cache.read_json("kind", "none") is None
