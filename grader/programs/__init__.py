@@ -14,7 +14,7 @@
     device.py       the CUDA runtime API: what each call does
     device_memory.py  launches.py  findings.py  errors.py  line_table.py
     headers/        cuda_runtime.h and its kin, as the host compiler sees them
-    graph_calls.py  capture and graphs, the device's side
+    graph_calls.py  capture and graphs, the device's side       texture_calls.py
     runtime/        host.c: every call becomes a message                       (the program itself)
                     transfers.c  graphs.c: graphs and capture, the program's side
 

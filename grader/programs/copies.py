@@ -19,6 +19,11 @@ from grader.vgpu.memory import Storage
 HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT = 1, 2, 3, 4
 KINDS = ("cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost",
          "cudaMemcpyDeviceToDevice", "cudaMemcpyDefault")  # fmt: skip
+ARRAY_COPIES = (
+    "cudaMemcpyToArray", "cudaMemcpyToArrayAsync", "cudaMemcpyFromArray", "cudaMemcpy2DToArray",
+    "cudaMemcpy2DToArrayAsync", "cudaMemcpy2DFromArray", "cudaMemcpy2DFromArrayAsync",
+    "cudaMemcpy2DArrayToArray",
+)  # fmt: skip
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 COPY_BYTES_PER_NS = 25.0
 COPY_LATENCY_NS = 8000.0
@@ -44,6 +49,7 @@ class Copies:
             "cudaMemcpy3D": self._copy,
             "cudaMemcpy3DAsync": self._copy,
             "copy node": self._copy,
+            **dict.fromkeys(ARRAY_COPIES, self._copy),
             "cudaMemcpyToSymbol": self._to_symbol,
             "cudaMemcpyToSymbolAsync": self._to_symbol,
             "cudaMemcpyFromSymbol": self._from_symbol,
@@ -87,9 +93,9 @@ class Copies:
             return Answer(E.INVALID_VALUE)
         target = origin = None
         if to_device:
-            target = self._inside(q, to, (rows - 1) * to_pitch + width, "into")
+            target = self.inside(q, to, (rows - 1) * to_pitch + width, "into")
         if from_device:
-            origin = self._inside(q, source, (rows - 1) * from_pitch + width, "from")
+            origin = self.inside(q, source, (rows - 1) * from_pitch + width, "from")
         if (to_device and target is None) or (from_device and origin is None):
             return Answer(E.INVALID_VALUE)
         if size == 0:
@@ -166,7 +172,7 @@ class Copies:
                 marks[...] = 1
                 self.memory.version += 1
 
-    def _inside(
+    def inside(
         self, q: Request, address: int, size: int, preposition: str
     ) -> tuple[Storage, int] | None:
         """Storage and offset of `size` bytes at a device address; None and a finding otherwise."""
@@ -206,7 +212,7 @@ class Copies:
         if rows > 1 and pitch < width:
             self.findings.pitch_too_small(q.api, q.site, pitch, width)
             return Answer(E.INVALID_PITCH)
-        place = self._inside(q, address, (rows - 1) * pitch + width, "into")
+        place = self.inside(q, address, (rows - 1) * pitch + width, "into")
         if place is None:
             return Answer(E.INVALID_VALUE)
         storage, at = place
@@ -261,7 +267,7 @@ class Copies:
             self.findings.wrong_symbol_direction(q.api, q.site, KINDS[HOST_TO_DEVICE], KINDS[kind])
             return Answer(E.INVALID_VALUE)
         if q.numbers[3]:
-            origin = self._inside(q, q.numbers[3], size, "from")
+            origin = self.inside(q, q.numbers[3], size, "from")
             if origin is None:
                 return Answer(E.INVALID_VALUE)
             data = origin[0].data[origin[1] : origin[1] + size]
@@ -281,7 +287,7 @@ class Copies:
             return Answer(E.INVALID_VALUE)
         data = found[0].data[offset : offset + size]
         if q.numbers[3]:
-            target = self._inside(q, q.numbers[3], size, "into")
+            target = self.inside(q, q.numbers[3], size, "into")
             if target is None:
                 return Answer(E.INVALID_VALUE)
             self._store(target[0], target[1], size, size, 1, data.reshape(1, size))

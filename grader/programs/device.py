@@ -20,6 +20,7 @@ from grader.programs.kernel_calls import KernelCalls
 from grader.programs.launches import Launcher, Program
 from grader.programs.memory_calls import MemoryCalls
 from grader.programs.order import Order
+from grader.programs.texture_calls import TextureCalls
 
 AFTER_STICKY = frozenset(
     ("cudaGetLastError", "cudaPeekAtLastError", "cudaDeviceReset", "cudaFree", "cudaFreeHost",
@@ -65,13 +66,15 @@ class Device:
         self.sticky = E.SUCCESS
         self.stopped = ""
         self._reason = ""
+        copies = Copies(self.memory, self.findings, self.launcher, self.order)
         self._calls: dict[str, Callable[[Request], Answer]] = {
             **dict.fromkeys(ONE_DEVICE, _device_zero),
             **self.order.calls,
             **self.kernels.calls,
             **GraphCalls(self.findings, self.order).calls,
             **MemoryCalls(self.memory, self.findings, self.order).calls,
-            **Copies(self.memory, self.findings, self.launcher, self.order).calls,
+            **copies.calls,
+            **TextureCalls(self.memory, copies).calls,
             "error string": lambda q: Answer(payload=E.text(signed(q.numbers[0])).encode()),
             "error name": lambda q: Answer(payload=E.name(signed(q.numbers[0])).encode()),
             "cudaGetLastError": self._last_error,

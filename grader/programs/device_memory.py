@@ -13,7 +13,15 @@ import numpy as np
 from grader import vgpu
 from grader.vgpu import layout as L
 from grader.vgpu.execution import module_variables
-from grader.vgpu.memory import IS_FREED, IS_INPUT, READ_ONLY, TRACK, Storage, aligned
+from grader.vgpu.memory import (
+    IS_FREED,
+    IS_INPUT,
+    IS_TEXTURE,
+    READ_ONLY,
+    TRACK,
+    Storage,
+    aligned,
+)
 from grader.vgpu.module import Kernel
 
 DEVICE_BYTES = 1 << 30
@@ -87,6 +95,9 @@ class DeviceMemory:
         self.lines = lines
         self.memory = vgpu.Memory()
         self.by_slot: dict[int, Allocation] = {}
+        self.textures: dict[int, tuple[Storage, Allocation | None]] = {}
+        """By slot: what texture and surface objects say of themselves, and where texels lie."""
+
         self.used = 0
         self.version = 0
         self.given: dict[str, Allocation] = {}
@@ -148,8 +159,30 @@ class DeviceMemory:
         self.version += 1
 
     def at(self, address: int) -> Allocation | None:
-        """The allocation an address was made from, even where it lies outside it."""
-        return self.by_slot.get(address >> L.SLOT_BITS)
+        """The allocation an address was made from, even where it lies outside it; of a texture
+        object that of its texels."""
+        slot = address >> L.SLOT_BITS
+        return self.by_slot.get(slot) or self.textures.get(slot, (None, None))[1]
+
+    def name_texels(self, record: np.ndarray, texels: Allocation | None) -> int:
+        """The handle of a new texture or surface object."""
+        slot = self.memory.next_slot()
+        data = aligned(record.size)
+        data[:] = record
+        storage = Storage(slot, data, "texture object", 1, READ_ONLY | IS_TEXTURE)
+        self.memory.buffers.append(storage)
+        self.textures[slot] = storage, texels
+        self.version += 1
+        return storage.address
+
+    def drop_texels(self, handle: int) -> bool:
+        """The object is gone; whether it was one."""
+        storage, _ = self.textures.get(handle >> L.SLOT_BITS, (None, None))
+        if storage is None or storage.record.flags & IS_FREED:
+            return False
+        storage.record.flags |= IS_FREED
+        self.version += 1
+        return True
 
     def variable(self, kernel: Kernel, name: str, own: Collection[str]) -> Storage | None:
         """The module's `__device__` or `__constant__` variable that the host calls `name`, of those

@@ -8,6 +8,9 @@ MEMORY_ALLOCATION = 2
 INVALID_CONFIGURATION = 9
 INVALID_PITCH = 12
 INVALID_SYMBOL = 13
+INVALID_CHANNEL = 20
+INVALID_FILTER = 26
+INVALID_NORMALISATION = 27
 INVALID_DEVICE_FUNCTION = 98
 INVALID_DEVICE = 101
 INVALID_HANDLE = 400
@@ -34,6 +37,15 @@ ERRORS: dict[int, tuple[str, str]] = {
     13: ("cudaErrorInvalidSymbol", "invalid device symbol"),
     17: ("cudaErrorInvalidDevicePointer", "invalid device pointer"),
     21: ("cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"),
+    20: ("cudaErrorInvalidChannelDescriptor", "invalid channel descriptor"),
+    26: (
+        "cudaErrorInvalidFilterSetting",
+        "linear filtering not supported for non-float type",
+    ),
+    27: (
+        "cudaErrorInvalidNormSetting",
+        "read as normalized float not supported for 32-bit non float type",
+    ),
     98: ("cudaErrorInvalidDeviceFunction", "invalid device function"),
     100: ("cudaErrorNoDevice", "no CUDA-capable device is detected"),
     101: ("cudaErrorInvalidDevice", "invalid device ordinal"),

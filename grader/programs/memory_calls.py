@@ -33,12 +33,15 @@ class MemoryCalls:
             "shared write": self._shared_write,
             "cudaMalloc": self._malloc,
             "cudaMallocPitch": self._malloc,
+            "cudaMallocArray": self._malloc_array,
+            "cudaMalloc3DArray": self._malloc_array,
             "cudaMallocManaged": self._malloc,
             "cudaMallocHost": self._malloc,
             "cudaHostAlloc": self._malloc,
             "cudaHostRegister": self._register,
             "cudaHostUnregister": self._unregister,
             "cudaFree": self._free,
+            "cudaFreeArray": self._free,
             "cudaFreeHost": self._free,
             "cudaHostGetDevicePointer": self._device_pointer,
             "cudaMemGetInfo": self._info,
@@ -76,6 +79,16 @@ class MemoryCalls:
             return Answer(E.MEMORY_ALLOCATION)
         q.note(buffer=found.name, address=found.address)
         return Answer(numbers=(found.address,))
+
+    def _malloc_array(self, q: Request) -> Answer:
+        """An array's texels: `numbers` has the bytes of all and of one."""
+        if not 1 <= q.numbers[1] <= 16:
+            return Answer(E.INVALID_CHANNEL)
+        answer = self._malloc(q)
+        found = self.memory.at(answer.numbers[0]) if answer.numbers else None
+        if found is not None:
+            found.storage.itemsize = q.numbers[1]
+        return answer
 
     def _free(self, q: Request) -> Answer:
         if q.numbers[0] == 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Collection
+from ctypes import c_int64
 
 from grader.vgpu import layout as L
 from grader.vgpu.execution import Execution
@@ -26,9 +27,9 @@ SPACE = ("generic", "global", "shared", "local", "const", "param")
 KINDS = (
     "out_of_bounds", "misaligned", "input_modified", "race", "bad_barrier", "deadlock",
     "warp_mask", "uninitialised", "trap", "assertion", "out_of_bounds", "bad_barrier", "race",
-    "warp_mask",
+    "warp_mask", "out_of_bounds",
 )  # fmt: skip
-FREED, EARLY_EXIT, STALE_COPY = 10, 11, 12
+FREED, EARLY_EXIT, STALE_COPY, OFF_THE_EDGE = 10, 11, 12, 14
 VERB = {"read": "read of", "write": "write to", "atomic": "atomic on"}
 
 
@@ -371,6 +372,13 @@ class Reporter:
     ) -> str:
         if f.kind == FREED:
             return f"{what}{cell or hex(f.address)} after it was freed"
+        if f.kind == OFF_THE_EDGE:
+            x, y, z, *size = f.lanes[:6]
+            at = f"byte {c_int64(x).value} of row {c_int64(y).value}"
+            if size[2] > 1:
+                at += f" of layer {c_int64(z).value}"
+            rows = f"{size[1]} row{'' if size[1] == 1 else 's'} of {size[0] * f.code} bytes"
+            return f"{what}{at} of the surface {name}, which has {rows}"
         if f.code == 3:
             return "recursion deeper than 256 calls: the stack overflowed"
         if name is None or cell is None:

@@ -118,14 +118,14 @@ def get_bytes(lo: Lowering, offset: int, t: str) -> V:
     return V(t, lo.e.op(f"load <32 x {t}>, ptr {at}, align {min(64, 32 * BITS[t] // 8)}"))
 
 
-def _vector(i: Instruction) -> int:
+def vector_of(i: Instruction) -> int:
     return next((int(m[1:]) for m in i.mods if m in ("v2", "v4", "v8")), 1)
 
 
-def _elements(i: Instruction, o: Operand) -> tuple[Operand, ...]:
+def elements(i: Instruction, o: Operand) -> tuple[Operand, ...]:
     """The registers of a load or the values of a store: as many as the instruction's vector."""
     items = o.items if isinstance(o, Vec) else (o,)
-    if len(items) != _vector(i):
+    if len(items) != vector_of(i):
         raise Unsupported(f"{i.text} with {len(items)} registers")
     return items
 
@@ -242,7 +242,7 @@ def _load_param(lo: Lowering, i: Instruction, sym: Sym) -> None:
     e = lo.e
     t = type_of(i)
     n = TYPE_BYTES[t]
-    targets = _elements(i, i.operands[0])
+    targets = elements(i, i.operands[0])
     _inside(i, sym, param_variable(lo, sym.name), n * len(targets))
     for k, target in enumerate(targets):
         if isinstance(target, Sink):
@@ -258,17 +258,17 @@ def _load_param(lo: Lowering, i: Instruction, sym: Sym) -> None:
 
 def _store_param(lo: Lowering, i: Instruction, sym: Sym) -> None:
     n = TYPE_BYTES[type_of(i)]
-    sources = _elements(i, i.operands[1])
+    sources = elements(i, i.operands[1])
     _inside(i, sym, param_variable(lo, sym.name), n * len(sources))
     for k, source in enumerate(sources):
-        v = _store_value(lo, source, INT_OF_BYTES[n], type_of(i))
+        v = store_value(lo, source, INT_OF_BYTES[n], type_of(i))
         row_write(lo, i, sym.name, sym.offset + n * k, v)
 
 
 # -- loads and stores ---------------------------------------------------------------------------
 
 
-def _store_value(lo: Lowering, o: Operand, t: str, ptx_type: str) -> V:
+def store_value(lo: Lowering, o: Operand, t: str, ptx_type: str) -> V:
     if isinstance(o, Imm) and ptx_type in ("f32", "f64"):
         return lo.e.bitcast(lo.read(o, {"f32": "float", "f64": "double"}[ptx_type]), t)
     return lo.read(o, t)
@@ -284,13 +284,13 @@ def ld(lo: Lowering, i: Instruction) -> None:
         _load_param(lo, i, sym)
         return
     t = type_of(i)
-    n, vector = TYPE_BYTES[t], _vector(i)
+    n, vector = TYPE_BYTES[t], vector_of(i)
     if t == "b128" or n * vector > 16:
         raise Unsupported(i.text)
     put_address(lo, i, address(lo, i, i.operands[1], space))
     site = lo.site(i, "load", space=space, elem_bytes=n, vector=vector, flags=flags_of(i))
     lo.runtime("rt_load", site, lo.active(i))
-    targets = _elements(i, i.operands[0])
+    targets = elements(i, i.operands[0])
     values = []
     for k, target in enumerate(targets):
         v = get_bytes(lo, 32 * n * k, INT_OF_BYTES[n])
@@ -317,13 +317,13 @@ def st(lo: Lowering, i: Instruction) -> None:
         _store_param(lo, i, sym)
         return
     t = type_of(i)
-    n, vector = TYPE_BYTES[t], _vector(i)
+    n, vector = TYPE_BYTES[t], vector_of(i)
     if t == "b128" or n * vector > 16 or space == "param":
         raise Unsupported(i.text)
     put_address(lo, i, address(lo, i, i.operands[0], space))
-    sources = _elements(i, i.operands[1])
+    sources = elements(i, i.operands[1])
     for k, source in enumerate(sources):
-        v = _store_value(lo, source, INT_OF_BYTES[n], t)
+        v = store_value(lo, source, INT_OF_BYTES[n], t)
         put_bytes(lo, 32 * n * k, v)
         store_shadow(lo, v, n, k)
     site = lo.site(i, "store", space=space, elem_bytes=n, vector=vector, flags=flags_of(i))
@@ -353,15 +353,15 @@ def atom(lo: Lowering, i: Instruction) -> None:
     result = i.op == "atom"
     operands = list(i.operands[1:] if result else i.operands)
     put_address(lo, i, address(lo, i, operands[0], space))
-    vector = _vector(i)
+    vector = vector_of(i)
     sources = []
     for k, o in enumerate(operands[1].items if isinstance(operands[1], Vec) else operands[1:2]):
-        sources.append(_store_value(lo, o, el, t))
+        sources.append(store_value(lo, o, el, t))
         put_bytes(lo, 32 * n * k, sources[-1])
     if len(sources) != vector:
         raise Unsupported(i.text)
     if op == "cas":
-        c = _store_value(lo, operands[2], el, t)
+        c = store_value(lo, operands[2], el, t)
         put_bytes(lo, SECOND, c)
         sources.append(c)
     joined = lo.join(*sources)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from grader.vgpu import layout as L
 
-READ_ONLY, IS_FREED, IS_CONST, TRACK, IS_INPUT, IS_HEAP = 1, 2, 4, 8, 16, 32
+READ_ONLY, IS_FREED, IS_CONST, TRACK, IS_INPUT, IS_HEAP, IS_TEXTURE = 1, 2, 4, 8, 16, 32, 64
 Access = Literal["in", "out", "inout", "scratch"]
 Bytes = npt.NDArray[np.uint8]
 

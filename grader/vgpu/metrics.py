@@ -127,8 +127,14 @@ def collect(execution: Execution) -> Metrics:
     )
 
 
+_MEMORY = frozenset(
+    ("load", "store", "atom", "cp_async", "ldmatrix", "stmatrix", "tex", "surface_load",
+     "surface_store")
+)  # fmt: skip
+
+
 def _site_counts(site: Site, s: dict[str, int]) -> Counts:
-    if site.kind not in ("load", "store", "atom", "cp_async", "ldmatrix", "stmatrix"):
+    if site.kind not in _MEMORY:
         return {}
     if not s["requests"]:
         return {}
@@ -147,7 +153,7 @@ def _site_counts(site: Site, s: dict[str, int]) -> Counts:
         out["local_requests"] = s["requests"]
         out["local_sectors"] = s["sectors"]
     elif s["sectors"]:
-        write = site.kind == "store"
+        write = site.kind in ("store", "surface_store")
         out["global_store_requests" if write else "global_load_requests"] = s["requests"]
         out["global_sectors"] = s["sectors"]
         out["global_store_sectors" if write else "global_load_sectors"] = s["sectors"]

@@ -8,6 +8,7 @@ from grader.vgpu import lower_compare as q
 from grader.vgpu import lower_convert as c
 from grader.vgpu import lower_memory as m
 from grader.vgpu import lower_sync as s
+from grader.vgpu import lower_texture as t
 from grader.vgpu.lower import OpFunction
 
 OPCODES: dict[str, OpFunction] = {
@@ -31,6 +32,7 @@ OPCODES: dict[str, OpFunction] = {
     "prefetch": m.nothing, "prefetchu": m.nothing, "discard": m.nothing,
     "applypriority": m.nothing, "nanosleep": m.nothing, "pmevent": m.nothing,
     "createpolicy": m.createpolicy,
+    "tex": t.tex, "tld4": t.tex, "suld": t.suld, "sust": t.sust,
     "bar": s.bar, "barrier": s.bar, "membar": s.fence, "fence": s.fence,
     "shfl": s.shfl, "vote": s.vote, "activemask": s.activemask, "match": s.match,
     "redux": s.redux, "elect": s.elect,

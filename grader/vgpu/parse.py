@@ -570,15 +570,16 @@ class _Parser:
         else:
             raise PtxError(token.line, f"malformed address near {inner.text!r}")
         offset = 0
+        coordinates: list[Operand] = []
         while not self.accept("]"):
             if self.accept("+") or self.peek().text == "-":
                 offset += self.integer()
             elif self.accept(","):
-                # A texture coordinate or tensor index: read, kept out of the record.
-                self.operand()
+                item = self.operand()  # of a texture, or a tensor's index
+                coordinates += item.items if isinstance(item, Vec) else (item,)
             else:
                 raise PtxError(token.line, f"malformed address near {self.peek().text!r}")
-        return Addr(base, offset)
+        return Addr(base, offset, tuple(coordinates))
 
     def named_base(self, token: Token) -> Reg | Sym:
         assert self.function is not None

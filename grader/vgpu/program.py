@@ -121,7 +121,8 @@ def registers_of(operand: Operand) -> list[str]:
     if isinstance(operand, (Reg, NotReg)):
         return [operand.name]
     if isinstance(operand, Addr):
-        return [operand.base.name] if isinstance(operand.base, Reg) else []
+        base = [operand.base.name] if isinstance(operand.base, Reg) else []
+        return base + [r for o in operand.coordinates for r in registers_of(o)]
     if isinstance(operand, Vec):
         return [r for o in operand.items for r in registers_of(o)]
     if isinstance(operand, Pair):

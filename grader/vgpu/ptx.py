@@ -53,10 +53,11 @@ class Sym:
 
 @dataclass(frozen=True, slots=True)
 class Addr:
-    """`[base + offset]`."""
+    """`[base + offset]`, or `[texture, {coordinates}]`."""
 
     base: Reg | Sym | Imm
     offset: int = 0
+    coordinates: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

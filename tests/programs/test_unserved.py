@@ -18,15 +18,14 @@ from tests.programs.sources import HEAD
 USES = """
 #include <cuda.h>
 #include "nvToolsExt.h"
-__global__ void shade(cudaTextureObject_t image) {}  // HERE a texture
+texture<float, 2> image;  // HERE a texture reference
 int main() {
   nvtxRangePush("fine");
   CUdevice device = 0;
   cuInit(0);  // HERE the driver API
   cudaGraphConditionalHandle handle;  // HERE a conditional node
   cudaGraphDebugDotPrint(0, "graph.dot", 0);  // HERE a graph written as DOT
-  cudaArray_t cells;  // HERE a CUDA array
-  cudaSurfaceObject_t surface;  // HERE a surface
+  cudaMipmappedArray_t cells;  // HERE a mipmapped array
   cudaIpcMemHandle_t handle;  // HERE memory of another process
   nvtxRangePop();
 }

@@ -12,7 +12,6 @@
     grade_missing(what ": " #name, __builtin_return_address(0));                           \
     return {};                                                                             \
   }
-extern "C" void grade_missing(const char* what, const void* place);
 
 // graphs
 typedef unsigned long long cudaGraphConditionalHandle GRADE_UNSERVED("a conditional node");
@@ -29,34 +28,19 @@ GRADE_MISSING_CALL("a graph node's attribute", cudaGraphKernelNodeSetAttribute)
 GRADE_MISSING_CALL("a graph node's attribute", cudaGraphKernelNodeGetAttribute)
 GRADE_MISSING_CALL("cudaGraphInstantiateWithParams", cudaGraphInstantiateWithParams)
 
-// textures, surfaces, arrays
-struct GRADE_UNSERVED("a CUDA array") cudaArray;
-typedef struct cudaArray* cudaArray_t GRADE_UNSERVED("a CUDA array");
-typedef struct cudaMipmappedArray* cudaMipmappedArray_t GRADE_UNSERVED("a CUDA array");
-struct GRADE_UNSERVED("a texture") cudaChannelFormatDesc { int x, y, z, w, f; };
-struct GRADE_UNSERVED("a texture") cudaResourceDesc;
-struct GRADE_UNSERVED("a texture") cudaTextureDesc;
-typedef unsigned long long cudaTextureObject_t GRADE_UNSERVED("a texture");
-typedef unsigned long long cudaSurfaceObject_t GRADE_UNSERVED("a surface");
-#define cudaTextureType1D 1
-#define cudaTextureType2D 2
-#define cudaTextureType3D 3
-enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
-template <class T, int dimensions = 1, int mode = 0> struct GRADE_UNSERVED("a texture") texture {};
-template <class T, int dimensions = 1> struct GRADE_UNSERVED("a surface") surface {};
-GRADE_MISSING_CALL("a texture", cudaCreateTextureObject)
-GRADE_MISSING_CALL("a texture", cudaDestroyTextureObject)
-GRADE_MISSING_CALL("a texture", cudaBindTexture)
-GRADE_MISSING_CALL("a texture", cudaBindTexture2D)
-GRADE_MISSING_CALL("a texture", cudaBindTextureToArray)
-GRADE_MISSING_CALL("a texture", cudaUnbindTexture)
-GRADE_MISSING_CALL("a texture", cudaCreateChannelDesc)
-GRADE_MISSING_CALL("a surface", cudaCreateSurfaceObject)
-GRADE_MISSING_CALL("a CUDA array", cudaMallocArray)
-GRADE_MISSING_CALL("a CUDA array", cudaMalloc3DArray)
-GRADE_MISSING_CALL("a CUDA array", cudaFreeArray)
-GRADE_MISSING_CALL("a CUDA array", cudaMemcpyToArray)
-GRADE_MISSING_CALL("a CUDA array", cudaMemcpy2DToArray)
+// textures: those without objects, which CUDA 12 has dropped, and the rare kinds
+template <class T, int dimensions = 1, int mode = 0>
+struct GRADE_UNSERVED("a texture reference") texture {};
+template <class T, int dimensions = 1>
+struct GRADE_UNSERVED("a surface reference") surface {};
+GRADE_MISSING_CALL("a texture reference", cudaBindTexture)
+GRADE_MISSING_CALL("a texture reference", cudaBindTexture2D)
+GRADE_MISSING_CALL("a texture reference", cudaBindTextureToArray)
+GRADE_MISSING_CALL("a texture reference", cudaUnbindTexture)
+typedef struct cudaMipmappedArray* cudaMipmappedArray_t GRADE_UNSERVED("a mipmapped array");
+GRADE_MISSING_CALL("a mipmapped array", cudaMallocMipmappedArray)
+GRADE_MISSING_CALL("a mipmapped array", cudaGetMipmappedArrayLevel)
+GRADE_MISSING_CALL("a mipmapped array", cudaFreeMipmappedArray)
 
 // graphics, other processes
 struct GRADE_UNSERVED("graphics") cudaGraphicsResource;

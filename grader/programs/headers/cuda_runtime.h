@@ -219,13 +219,21 @@ inline cudaError_t copy(const char* name, const GradeCopy& what, cudaStream_t st
 inline GradeCopy flat(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return {to, bytes, 0, from, bytes, 0, bytes, 1, 1, kind};
 }
+// One side of a copy of boxes: an array counts in its elements, other memory in bytes.
+struct Box { char* first; size_t pitch, slice; };
+inline Box box(cudaArray_t array, const cudaPitchedPtr& p, const cudaPos& at) {
+  size_t pitch = array ? array->pitch : p.pitch;
+  size_t slice = array ? array->slice : p.pitch * p.ysize;
+  char* first = array ? array->texels : (char*)p.ptr;
+  return {first + at.z * slice + at.y * pitch + at.x * (array ? array->texel_bytes : 1), pitch,
+          slice};
+}
 inline GradeCopy copy_of(const cudaMemcpy3DParms& p) {
-  const cudaPitchedPtr &to = p.dstPtr, &from = p.srcPtr;
-  size_t to_slice = to.pitch * to.ysize, from_slice = from.pitch * from.ysize;
-  return {(char*)to.ptr + p.dstPos.z * to_slice + p.dstPos.y * to.pitch + p.dstPos.x,
-          to.pitch, to_slice,
-          (char*)from.ptr + p.srcPos.z * from_slice + p.srcPos.y * from.pitch + p.srcPos.x,
-          from.pitch, from_slice, p.extent.width, p.extent.height, p.extent.depth, p.kind};
+  Box to = box(p.dstArray, p.dstPtr, p.dstPos), from = box(p.srcArray, p.srcPtr, p.srcPos);
+  cudaArray_t array = p.dstArray ? p.dstArray : p.srcArray;
+  size_t width = p.extent.width * (array ? array->texel_bytes : 1);
+  return {to.first, to.pitch, to.slice, from.first, from.pitch, from.slice, width,
+          p.extent.height, p.extent.depth, p.kind};
 }
 }  // namespace grade
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
@@ -491,4 +499,5 @@ inline cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t a, cudaEvent_t b,
 #include "cuda_memory_pools.h"
 #include "cuda_hints.h"
 #include "cuda_graphs.h"
+#include "cuda_textures.h"
 #include "cuda_missing.h"

@@ -12,7 +12,10 @@ enum cudaError {
   cudaErrorInvalidPitchValue = 12,
   cudaErrorInvalidSymbol = 13,
   cudaErrorInvalidDevicePointer = 17,
+  cudaErrorInvalidChannelDescriptor = 20,
   cudaErrorInvalidMemcpyDirection = 21,
+  cudaErrorInvalidFilterSetting = 26,
+  cudaErrorInvalidNormSetting = 27,
   cudaErrorInsufficientDriver = 35,
   cudaErrorMissingConfiguration = 52,
   cudaErrorInvalidDeviceFunction = 98,
@@ -96,11 +99,29 @@ struct cudaPointerAttributes {
 struct cudaExtent { size_t width, height, depth; };
 struct cudaPos { size_t x, y, z; };
 struct cudaPitchedPtr { void* ptr; size_t pitch, xsize, ysize; };
+// An array lies in device memory row by row; its address is the host's.
+enum cudaChannelFormatKind {
+  cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat,
+  cudaChannelFormatKindNone
+};
+struct cudaChannelFormatDesc {
+  int x, y, z, w;
+  enum cudaChannelFormatKind f;
+};
+struct cudaArray {
+  struct cudaChannelFormatDesc format;
+  struct cudaExtent extent;
+  unsigned flags;
+  char* texels;
+  size_t texel_bytes, pitch, slice;
+};
+typedef struct cudaArray* cudaArray_t;
+typedef const struct cudaArray* cudaArray_const_t;
 struct cudaMemcpy3DParms {
-  void* srcArray = nullptr;
+  cudaArray_t srcArray = nullptr;
   struct cudaPos srcPos = {};
   struct cudaPitchedPtr srcPtr = {};
-  void* dstArray = nullptr;
+  cudaArray_t dstArray = nullptr;
   struct cudaPos dstPos = {};
   struct cudaPitchedPtr dstPtr = {};
   struct cudaExtent extent = {};

@@ -18,6 +18,7 @@ int grade_register(void* base, size_t bytes, uint64_t device);
 void grade_unregister(const void* base);
 void* grade_device_pointer(const void* address);
 void* grade_host_pointer(const void* address);
+void grade_missing(const char* what, const void* place);
 
 // ---- what a stream does: at once, or captured into a graph for later ---------------------------
 
@@ -107,6 +108,13 @@ int grade_node_set(GradeGraph* exec, GradeNode* node, const GradeWork* work);
 int grade_node_get(GradeNode* node, int does, GradeWork* work);
 int grade_node_enable(GradeGraph* exec, GradeNode* node, int enabled);
 int grade_node_enabled(GradeGraph* exec, GradeNode* node, unsigned* enabled);
+
+// ---- textures: what an object's handle leads to (the engine's textures.c has the same) ---------
+typedef struct {
+  uint64_t texels, pitch, slice;
+  uint32_t size[3], channels, bits, kind, linear, normalised, as_float, mode[3];
+  float border[4];
+} GradeTexture;
 #ifdef __cplusplus
 }
 #endif

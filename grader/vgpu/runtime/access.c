@@ -18,6 +18,8 @@ static void shadow_copy_end(Warp *w, u32 lane, u32 site, u32 offset, u32 size);
 static void shadow_row_read(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u8 *undefined);
 static void shadow_row_write(Warp *w, u32 lane, u32 site, const Place *P, u64 a,
                              const u8 *undefined);
+static void shadow_texel_write(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size,
+                               int same_value, u32 undefined);
 static void shadow_fragment(Warp *w, const u32 *fragment, u32 count);
 static void fragment_shadow(Warp *w, u32 *fragment, u32 count);
 

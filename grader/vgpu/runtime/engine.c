@@ -13,6 +13,7 @@ void rt_uninitialised(Warp *w, u32 mask, u32 site);
 #include "memory.c"
 #include "atomics.c"
 #include "copies.c"
+#include "textures.c"
 #include "shadow.c"
 #include "warp.c"
 #include "builtin.c"

@@ -41,7 +41,7 @@ enum Access { READ, WRITE, ATOMIC };
 enum Severity { NOTE, WARNING, ERROR };
 enum Kind {
   OUT_OF_BOUNDS, MISALIGNED, INPUT_MODIFIED, RACE, BAD_BARRIER, DEADLOCK, WARP_MASK,
-  UNINITIALISED, TRAP, ASSERTION, FREED, EARLY_EXIT, STALE_COPY, ABSENT_LANE
+  UNINITIALISED, TRAP, ASSERTION, FREED, EARLY_EXIT, STALE_COPY, ABSENT_LANE, OFF_THE_EDGE
 };
 enum Ended { FINISHED, ENDED_TRAP, ENDED_ASSERTION, ENDED_FUEL, ENDED_DEADLOCK, UNSUPPORTED };
 
@@ -56,7 +56,8 @@ enum CellFlag { HAS_WRITE = 1, HAS_READ = 2, HAS_ATOMIC = 4, WRITE_VOLATILE = 16
    one per (1 << shift) bytes. */
 typedef struct { u8 *init; Cell *cells; u32 shift; u32 pad; u64 size; } Shadow;
 
-enum BufferFlag { READ_ONLY = 1, IS_FREED = 2, IS_CONST = 4, TRACK = 8, IS_INPUT = 16, IS_HEAP = 32 };
+enum BufferFlag { READ_ONLY = 1, IS_FREED = 2, IS_CONST = 4, TRACK = 8, IS_INPUT = 16, IS_HEAP = 32,
+                  IS_TEXTURE = 64 };
 typedef struct {
   u64 base, size;
   u8 *host;

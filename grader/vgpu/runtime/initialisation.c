@@ -277,6 +277,15 @@ static void shadow_row_write(Warp *w, u32 lane, u32 site, const Place *P, u64 a,
   }
 }
 
+static void shadow_texel_write(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size,
+                               int same_value, u32 undefined) {
+  if (tracked(P)) race_access(w, lane, site, WRITE, 0, P, a, size, same_value);
+  for (u32 k = 0; k < size; k++) {
+    u8 *i = init_byte(w, P, lane, k);
+    if (i) *i = !undefined;
+  }
+}
+
 /* Registers of a fragment, a byte 0xff where undefined, as the masks of lanes that code reads. */
 static void shadow_fragment(Warp *w, const u32 *fragment, u32 count) {
   u32 *out = &w->scratch[SHADOW_ROW][0];
