@@ -6,6 +6,7 @@
     metal_values.py     … those of vectors and matrices that are made or cast
     metal_operators.py  … those of vectors that step and structures that are chosen
     metal_positions.py  … those of positions outside of functions
+    metal_refused.py    what Apple's compiler refuses and clang takes
     metal_signature.py  the kernels and their arguments, read with tree-sitter
     metal_contract.py   kernels against the assignment's contract
     metal_wrapper.py    the entries behind the text
@@ -43,6 +44,7 @@ from grader.languages.metal_code import (
     true_is_one,
 )
 from grader.languages.metal_messages import diagnostics, lost_spaces
+from grader.languages.metal_refused import refused
 from grader.languages.metal_signature import KernelText, Reading, read
 from grader.languages.metal_source import (
     Edited,
@@ -132,7 +134,7 @@ def compile_submission(
                     "not defined here",
                 )
             )  # fmt: skip
-        submission.notes += _forbidden(content, name)
+        submission.notes += refused(content, name)
     if any(note.severity == "error" for note in submission.notes):
         return submission.failed([]), None
     for name, content in files.items():
@@ -143,6 +145,8 @@ def compile_submission(
     # A kernel's own argument is told so already.
     problems += [b for b in bare if not any((p.file, p.line) == (b.file, b.line) for p in problems)]
     problems += contract_check.misplaced(reading)
+    if not contracts:
+        problems += [p for k in reading.kernels for p in contract_check.kernel_problems(k)]
     if not contracts and not reading.kernels:
         problems = [
             Diagnostic(file=file_name, severity="error", message="expected a kernel, found none")
@@ -269,28 +273,6 @@ def _write(name: str, content: str) -> None:
 def _thread_limit(kernel: KernelText) -> int:
     limit = kernel.attributes.get("max_total_threads_per_threadgroup", "")
     return int(limit) if limit.isdigit() else 0
-
-
-def _forbidden(text: str, name: str) -> list[Diagnostic]:
-    """What Metal does not have though C++ does."""
-    plain = blank(text)
-    found = []
-    for match in re.finditer(
-        r"\b(double|goto|try|throw|dynamic_cast|typeid|new|delete|virtual)\b", plain
-    ):
-        if match[1] == "delete" and re.search(r"=\s*$", plain[: match.start()]):
-            continue
-        start = plain.rfind("\n", 0, match.start()) + 1
-        if plain[start : match.start()].lstrip().startswith("#"):
-            continue
-        why = "use float" if match[1] == "double" else "Metal leaves this part of C++ out"
-        found.append(
-            Diagnostic(
-                file=name, line=line_of(plain, match.start()), column=match.start() - start + 1,
-                severity="error", message=f"'{match[1]}' is not supported in Metal: {why}",
-            )
-        )  # fmt: skip
-    return found
 
 
 def _constant(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.languages import Contract
 from grader.languages.metal_positions import POSITIONS
@@ -94,17 +94,21 @@ def bare_pointers(reading: Reading) -> Iterator[Diagnostic]:
 def misplaced(reading: Reading) -> Iterator[Diagnostic]:
     """Variables outside of functions that Metal has no place for."""
     for file, line, written in reading.globals:
+        hint = "threadgroup variables are declared in the kernel, device memory is an argument"
+        if re.search(r"\bconst(expr)?\b", written):
+            hint = f"write constant {written}"
         yield Diagnostic(
             file=file,
             line=line,
             severity="error",
-            message=f"expected a variable outside of functions to be constant, found {written}: "
-            "threadgroup variables are declared inside the kernel, device memory is an argument",
+            message="expected a variable outside of functions to be constant, found "
+            f"{written}: {hint}",
         )
 
 
 def kernel_problems(kernel: KernelText) -> Iterator[Diagnostic]:
-    """What no host could launch: an index used twice, an argument that nothing fills."""
+    """What Apple's compiler refuses: an index used twice, an argument that nothing fills, a
+    position of another shape than the others, an attribute where none may stand."""
     used: dict[int, ArgumentText] = {}
     for index, argument in kernel.buffers:
         if index in used:
@@ -116,6 +120,32 @@ def kernel_problems(kernel: KernelText) -> Iterator[Diagnostic]:
         used.setdefault(index, argument)
     for argument in kernel.arguments:
         yield from _argument_problems(argument)
+    yield from _shapes(kernel)
+    for written, line in kernel.misplaced:
+        yield _at(
+            replace(kernel, line=line, column=1),
+            f"expected {written} in front of kernel, found it behind: Metal takes it for an "
+            "attribute of a type",
+        )
+
+
+def _shapes(kernel: KernelText) -> Iterator[Diagnostic]:
+    """Positions and sizes in three dimensions of which some are numbers and others vectors."""
+    first: ArgumentText | None = None
+    for argument in kernel.arguments:
+        size = _INDEX_TYPES.get(_canonical(argument.type).removeprefix("const "))
+        if argument.position is None or POSITIONS[argument.position] == 1 or size is None:
+            continue
+        first = first or argument
+        expected = _INDEX_TYPES[_canonical(first.type).removeprefix("const ")]
+        if size != expected:
+            wanted = f"a vector of {expected}" if expected > 1 else "a number"
+            yield _at(
+                argument,
+                f"expected {wanted} for {argument.name} [[{argument.position}]], as "
+                f"{first.name} [[{first.position}]] is, found {argument.type}: the positions and "
+                "sizes of a kernel have one number of components",
+            )
 
 
 def _argument_problems(argument: ArgumentText) -> Iterator[Diagnostic]:

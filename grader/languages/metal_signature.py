@@ -82,7 +82,10 @@ class ArgumentText:
 
 @dataclass(frozen=True)
 class KernelText:
-    """One kernel. `expression` names it in C++ (`add<float>`), `name` is what the host asks for."""
+    """One kernel. `expression` names it in C++ (`add<float>`), `name` is what the host asks for.
+
+    `misplaced` are the attributes that do not stand before `kernel`, each with its line.
+    """
 
     name: str
     expression: str
@@ -93,6 +96,7 @@ class KernelText:
     file: str
     line: int
     column: int
+    misplaced: tuple[tuple[str, int], ...] = ()
 
     @property
     def buffers(self) -> tuple[tuple[int, ArgumentText], ...]:
@@ -169,6 +173,7 @@ def read(preprocessed: str, files: Sequence[str]) -> Reading:
             file=file,
             line=line,
             column=column + 1,
+            misplaced=tuple(_misplaced(node, declarator, start, text, source)),
         )
         found.append(kernel)
     templates = {k.expression: k for k in found if k.template}
@@ -186,8 +191,8 @@ def read(preprocessed: str, files: Sequence[str]) -> Reading:
 def _globals(root: Node, text: bytes, source: _Text) -> Iterator[tuple[str, int, str]]:
     """Variables outside of functions that are not in `constant` (MSL 4.2: there is no other place).
 
-    Only of built-in types or where a space is written: samplers are allowed. Nothing is said of
-    `constexpr`, nor of a text that the grammar does not follow.
+    Only of built-in types or where a space is written: samplers are allowed. Nothing is said of a
+    text that the grammar does not follow.
     """
     stack, previous_end = [] if root.has_error else [root], 0
     while stack:
@@ -203,7 +208,7 @@ def _globals(root: Node, text: bytes, source: _Text) -> Iterator[tuple[str, int,
         written = text[start : node.end_byte].decode()
         head = blank_attributes(written)
         words = set(re.findall(r"\w+", head[: kind.end_byte - start] if kind else head))
-        if kind is None or words & {"constant", "constexpr", "extern", "sampler"}:
+        if kind is None or words & {"constant", "extern", "sampler"}:
             continue
         if POSITIONS.keys() & _attributes(written).keys():
             continue
@@ -353,6 +358,23 @@ def _name(declarator: Node, text: bytes) -> str:
 def _returns(node: Node, text: bytes) -> str:
     kind = node.child_by_field_name("type")
     return "" if kind is None else text[kind.start_byte : kind.end_byte].decode()
+
+
+def _misplaced(
+    node: Node, declarator: Node, start: int, text: bytes, source: _Text
+) -> Iterator[tuple[str, int]]:
+    """Attributes between the word `kernel` and the kernel's name, and behind its arguments."""
+    spans = []
+    word = re.search(rb"\bkernel\b(?![^\[]*\]\])", text[start : declarator.start_byte])
+    if word is not None:
+        spans.append((start + word.end(), declarator.start_byte))
+    body = node.child_by_field_name("body")
+    if body is not None:
+        spans.append((declarator.end_byte, body.start_byte))
+    for begin, end in spans:
+        for listed in _ATTRIBUTE_LIST.finditer(text[begin:end].decode()):
+            row = text.count(b"\n", 0, begin + listed.start())
+            yield " ".join(listed[0].split()), source.places[row][1]
 
 
 def _arguments(declarator: Node, text: bytes, source: _Text) -> Iterator[ArgumentText]:

@@ -21,6 +21,10 @@ C, N = "device float* C [[buffer(2)]]", "constant uint& N [[buffer(3)]]"
         (N, "const constant uint32_t &N [[buffer(3)]]"),
         ("uint i [[", "ushort i [["),
         ("kernel void", "[[kernel]] void"),
+        ("kernel void", "[[max_total_threads_per_threadgroup(256)]] kernel void"),
+        ("kernel void", "[[kernel, max_total_threads_per_threadgroup(256)]] void"),
+        ("kernel void", "[[kernel]] [[max_total_threads_per_threadgroup(256)]]\nvoid"),
+        ("grid]]) {", "grid]], ushort t [[thread_position_in_threadgroup]]) {"),
         ("kernel void vec_add", '[[host_name("vec_add")]] kernel void other_name'),
     ],
 )
@@ -122,6 +126,26 @@ def test_a_typedef_and_a_template_instance_are_the_compiler_s_to_judge() -> None
             "[[thread_position_in_grid]]?",
         ),
         (
+            "grid]]) {",
+            "grid]], uint index [[thread_index_in_threadgroup]],"
+            " uint2 t [[thread_position_in_threadgroup]]) {",
+            "expected a number for t [[thread_position_in_threadgroup]], as i "
+            "[[thread_position_in_grid]] is, found uint2: the positions and sizes of a kernel have "
+            "one number of components",
+        ),
+        *(
+            (
+                old,
+                new,
+                "expected [[max_total_threads_per_threadgroup(256)]] in front of kernel, found it "
+                "behind: Metal takes it for an attribute of a type",
+            )
+            for old, new in (
+                ("grid]]) {", "grid]]) [[max_total_threads_per_threadgroup(256)]] {"),
+                ("kernel void", "kernel [[max_total_threads_per_threadgroup(256)]] void"),
+            )
+        ),
+        (
             "kernel void vec_add",
             "kernel void vecadd",
             "expected a kernel named vec_add, found vecadd: did you mean vec_add?",
@@ -135,6 +159,13 @@ def test_each_difference_is_named(old: str, new: str, message: str) -> None:
     found = errors(changed, VEC_ADD)
     assert message in [d.message for d in found]
     assert all(d.line == 4 for d in found if d.message == message)
+
+
+def test_without_a_contract_no_kernel_is_left_out_for_an_argument_that_nothing_fills() -> None:
+    text = KERNEL.replace("[[thread_position_in_grid]]", "[[thread_position]]")
+    (error,) = errors(text)
+    assert (error.line, error.column) == (6, 21)
+    assert "[[thread_position]] is not one" in error.message
 
 
 def test_a_function_that_is_no_kernel_is_told_so() -> None:

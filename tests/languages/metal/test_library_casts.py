@@ -152,7 +152,7 @@ def test_constants_of_packed_and_bool_vectors() -> None:
         "  float2 p(1, 2), q(p), r(3);\n  a[i] = p.x + q.y + r.x;",
         "  vec<half, 4> h(half3(1), 2), g(h);\n  a[i] = h.w + g.x;",
         "  float2 f(float2 x);\n  a[i] = 1;",  # a declaration of a function
-        "  device const float* restrict p = b;\n  a[i] = p[0];",
+        "  device const float* __restrict p = b;\n  a[i] = p[0];",
         "  assert(i < 3);\n  a[i] = (half)(b[i]) + (float)sizeof(float4) + (i)*2;",
         "  auto f = [](float4) { return 1.0f; };\n  a[i] = f(float4(1));",
         "  float4x4 m = {float4(1), float4(2), float4(3), float4(4)};\n  a[i] = m[0].x;",

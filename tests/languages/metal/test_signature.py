@@ -182,7 +182,7 @@ def test_pointers_that_name_no_address_space(statement: str, found: list[str]) -
         ("threadgroup float tile[16];", ["threadgroup float tile[16]"]),
         ("const float pi = 3.14f;", ["const float pi"]),
         ("namespace n { int a = 1; }", ["int a"]),
-        ("constexpr uint n = 4;", []),
+        ("constexpr uint n = 4;", ["constexpr uint n"]),
         (
             "constant float pi = 3.14f; constexpr constant int two = 2;\n"
             "constant float3 up(0, 1, 0);",
