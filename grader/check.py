@@ -21,6 +21,11 @@ _MOST_FOR_PATTERNS = 1 << 22
 _ENOUGH_FOR_PATTERNS = 1 << 16
 """Of more wrong elements, as many at equal distances are looked at."""
 
+FEWEST_DIGITS = 4
+"""Of a number that is shown: with fewer it would not be known again."""
+MOST_DIGITS = {2: 5, 4: 9, 8: 17}
+"""Decimal digits that tell any two numbers of so many bytes apart (IEEE 754-2019, 5.12.2)."""
+
 
 def wrong_elements(
     actual: np.ndarray,
@@ -104,7 +109,8 @@ def compare(
             or patterns.places(wrong, inputs, block)
             or patterns.same_difference(actual, expected, wrong)
         )
-    message = f"{place} should be {want}, found {got}; {_of(count, wrong.size)} wrong"
+    told = told_apart(want, got, actual.dtype)
+    message = f"{place} should be {told[0]}, found {told[1]}; {_of(count, wrong.size)} wrong"
     return Mismatch(
         output=name, index=index, expected=want, actual=got, wrong=count, total=wrong.size,
         pattern=pattern, message=f"{message}: {pattern}" if pattern else message,
@@ -149,6 +155,25 @@ def _shown(value: np.generic) -> float | int | str:
         return "NaN" if math.isnan(number) else "infinity" if number > 0 else "-infinity"
     assert isinstance(number, int | float)
     return number
+
+
+def told_apart(
+    expected: float | int | str, actual: float | int | str, dtype: np.dtype[Any]
+) -> tuple[str, str]:
+    """Both as text, with as many digits as tell them apart: at least FEWEST_DIGITS and those before
+    the point, and no more than a number of `dtype` has (float32: 9)."""
+    floats = [number for number in (expected, actual) if isinstance(number, float)]
+    if not floats:
+        return str(expected), str(actual)
+    most = MOST_DIGITS[dtype.itemsize]
+    whole = max(len(f"{abs(number):.0f}") for number in floats)
+    fewest = max(FEWEST_DIGITS, whole) if whole <= most else FEWEST_DIGITS
+
+    def text(number: float | int | str, digits: int) -> str:
+        return f"{number:.{digits}g}" if isinstance(number, float) else str(number)
+
+    pairs = [(text(expected, n), text(actual, n)) for n in range(fewest, most + 1)]
+    return next(((one, other) for one, other in pairs if one != other), pairs[-1])
 
 
 def _values_pattern(

@@ -336,7 +336,7 @@ def wrong_answer() -> Result:
         wrong=744,
         total=1000,
         pattern="only_first_block",
-        message="C[256]: expected 0.5, found 0.0 (744 of 1000 elements are wrong)",
+        message="C[256] should be 0.5, found 0; 744 of 1,000 elements are wrong",
     )
     bad = CaseResult(
         name="tail",

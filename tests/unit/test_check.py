@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.assignment_schema import Tolerance
-from grader.check import compare, unwritten
+from grader.check import compare, told_apart, unwritten
 from grader.result import Mismatch
 
 F32 = Tolerance(rtol=1e-6, atol=1e-37)
@@ -98,7 +100,7 @@ def test_the_message_says_what_was_expected_first() -> None:
     actual = np.float32([1, 2, 3, 4])
     found = check(actual, np.array([1.0, 2.5, 3.0, np.inf]))
     assert found is not None
-    assert found.message == "C[1] should be 2.5, found 2.0; 2 of 4 elements are wrong"
+    assert found.message == "C[1] should be 2.5, found 2; 2 of 4 elements are wrong"
     last = check(actual, np.array([1.0, 2.0, 3.0, np.inf]))
     assert last is not None and last.expected == "infinity"
     assert last.message.endswith("1 of 4 elements is wrong: only the last element")
@@ -197,3 +199,35 @@ def test_unwritten_elements_are_a_fault() -> None:
     row[2] = False
     last = unwritten("C", row)
     assert last is not None and "C[2][0]" in last.message and "last row" in last.message
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "dtype", "shown"),
+    [
+        (0.30000001192092896, 0.5, "float32", ("0.3", "0.5")),
+        (0.3333333333333333, 0.3333740234375, "float32", ("0.3333", "0.3334")),
+        (1.0, 0.99999994, "float32", ("1", "0.9999999")),
+        (1 / 3, np.float32(1 / 3).item() * 4, "float32", ("0.3333", "1.333")),
+        (123456.7, 123457.9, "float32", ("123457", "123458")),
+        (2.0**40, 2.0**41, "float32", ("1.1e+12", "2.199e+12")),
+        (1.1754944e-38, 0.0, "float32", ("1.175e-38", "0")),
+        (0.1, 0.10000000000000002, "float64", ("0.10000000000000001", "0.10000000000000002")),
+        (0.1, 0.2, "float16", ("0.1", "0.2")),
+        (1.2345678, "NaN", "float32", ("1.235", "NaN")),
+        (7, 4294967295, "uint32", ("7", "4294967295")),
+        ("infinity", "-infinity", "float32", ("infinity", "-infinity")),
+    ],
+)
+def test_a_message_has_the_digits_that_tell_two_numbers_apart(
+    expected: float, actual: float, dtype: str, shown: tuple[str, str]
+) -> None:
+    assert told_apart(expected, actual, np.dtype(dtype)) == shown
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False),
+       st.floats(width=32, allow_nan=False, allow_infinity=False))  # fmt: skip
+def test_two_numbers_that_differ_look_different(one: float, other: float) -> None:
+    first, second = told_apart(one, other, np.dtype(np.float32))
+    assert (first == second) == (f"{one:.9g}" == f"{other:.9g}")
+    for text in (first, second):
+        assert len(re.sub(r"e.*|[-.]", "", text).lstrip("0")) <= 9
