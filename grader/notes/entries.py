@@ -40,6 +40,9 @@ def entry(kernel: Kernel, use: Sources) -> NoteEntry:
         found[fact] = verdict, reason
     found["elements_per_thread"] = elements_claim(kernel, backend, ref)
     found["differs_from_mine"] = differs_claim(kernel, backend, ref)
+    if ref.invented:
+        unknown = {claim: why for claim, (verdict, why) in found.items() if verdict == "unknown"}
+        found |= {claim: ("wrong", f"{ref.reason}; {why}") for claim, why in unknown.items()}
     listed = tuple(
         NoteClaim(claim=claim, verdict=verdict, reason=reason,
                   line=_line_of(kernel, claim))

@@ -1,8 +1,8 @@
 """The facts about the frameworks: which file of which release holds which step of the add.
 
-`facts/` holds four files, described in docs/notes.md: records, releases, the paths of every
-release as bit masks, and a 4-byte hash of each line of the files that count. No source text of
-a framework is in them. Everything is read once per process, and only when asked for.
+`facts/` holds what docs/notes.md describes: records, releases, which series of releases there were,
+the paths of every release as bit masks, and a 4-byte hash of each line of the files that count. No
+source text of a framework is in them. Everything is read once per process, and only when asked for.
 """
 
 from __future__ import annotations
@@ -167,6 +167,45 @@ def releases(framework: str) -> tuple[Release, ...]:
     rows = json.loads((FOLDER / "releases.json").read_text("utf-8"))
     found = [Release(**row) for row in rows if row["framework"] == framework]
     return tuple(sorted(found, key=lambda release: version_key(release.tag)))
+
+
+@cache
+def series(framework: str) -> dict[tuple[int, int], int]:
+    """The last patch of each series of releases, (2, 6): 0 for v2.6.0, oldest first."""
+    rows: dict[str, dict[str, int]] = json.loads((FOLDER / "series.json").read_text("utf-8"))
+    found = {}
+    for name, patch in rows.get(framework, {}).items():
+        major, minor = version_key(name)
+        found[major, minor] = patch
+    return dict(sorted(found.items()))
+
+
+CLOSED_AFTER = 2
+"""A series is over where so many later ones are known: no framework has patched an older one."""
+
+
+def no_such_release(framework: str, tag: str) -> str:
+    """Why a tag names no release that ever was, or nothing where it may be one.
+
+    What is newer than the series that are known may have come out since, and a patch that is
+    missing among others may be a tag that no package was made of.
+    """
+    known = series(framework)
+    if not known:
+        return ""
+    major, minor, patch = (*version_key(tag), 0, 0)[:3]
+    every = list(known)
+    later = [one for one in every if one > (major, minor)]
+    if not later or (major, minor) < every[0]:
+        return ""
+    if (major, minor) not in known:
+        return f"there is no {framework} {major}.{minor}"
+    last = known[major, minor]
+    if patch > last and len(later) >= CLOSED_AFTER:
+        return (
+            f"there is no {framework} {major}.{minor}.{patch}: {major}.{minor}.{last} was the last"
+        )
+    return ""
 
 
 @cache

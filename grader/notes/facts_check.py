@@ -53,7 +53,8 @@ def problems(folder: Path = FOLDER) -> list[str]:
     steps: list[Row] = json.loads((folder / "steps.json").read_text("utf-8"))
     release_of = {(r["framework"], r["tag"]): r for r in releases}
 
-    found = check_releases(releases, paths) + check_index(paths)
+    series: dict[str, dict[str, int]] = json.loads((folder / "series.json").read_text("utf-8"))
+    found = check_releases(releases, paths) + check_index(paths) + check_series(releases, series)
     order = [(r["framework"], r["backend"], version_key(r["ref"]), r["path"]) for r in rows]
     if order != sorted(order):
         found.append("facts.json: not sorted by framework, backend, ref, path")
@@ -96,6 +97,16 @@ def check_releases(releases: list[Row], paths: Row) -> list[str]:
     if listed != indexed:
         differ = sorted(set(listed.items()) ^ set(indexed.items()))
         found.append(f"releases.json and paths.json.xz differ: {differ}")
+    return found
+
+
+def check_series(releases: list[Row], series: dict[str, dict[str, int]]) -> list[str]:
+    """series.json: holds every release that is known, or those would be said not to exist."""
+    found = []
+    for row in releases:
+        major, minor, patch = version_key(row["tag"])
+        if patch > series.get(row["framework"], {}).get(f"{major}.{minor}", -1):
+            found.append(f"series.json: {row['framework']} {row['tag']} is missing")
     return found
 
 

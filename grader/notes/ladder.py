@@ -34,7 +34,8 @@ class Ref:
     """The release a note names. `tag` is its name (known or not); `near` the known ones to use.
 
     `known`: the facts or the index hold it, and `near` is just it. Otherwise `near` are the
-    known releases on either side, or all of them when the note names none.
+    known releases on either side, or all of them when the note names none. `invented`: there never
+    was such a release, so nothing about it can be unknown.
     """
 
     framework: str
@@ -43,6 +44,7 @@ class Ref:
     near: tuple[str, ...]
     verdict: Verdict
     reason: str
+    invented: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,12 @@ def resolve(framework: str, version: str | None, commit: str | None, use: Source
     if same:
         return ref(same[-1], (same[-1],), "right", f"taken as {same[-1]}")
     near = _near(known, tag)
+    if never := facts.no_such_release(framework, tag):
+        return replace(ref(tag, near, "wrong", never), invented=True)
+    newest = next(reversed(facts.series(framework)), (0, 0))
+    newer = f": it is newer than {newest[0]}.{newest[1]}, the newest known" if key > newest else ""
     return ref(tag, near, "unknown",
-               f"{tag} was not examined; the nearest known: {_and(near)}")  # fmt: skip
+               f"{tag} was not examined{newer}; the nearest known: {_and(near)}")  # fmt: skip
 
 
 def _near(known: tuple[str, ...], tag: str) -> tuple[str, ...]:

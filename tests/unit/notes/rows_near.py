@@ -339,7 +339,16 @@ NEAR = [
         "a version of the future",
         numpy_add("9.9", "numpy/_core", 0),
         "unknown",
-        {"version": ("unknown", "v9.9 was not examined"), "file": ("unknown", "")},
+        {
+            "version": ("unknown", "v9.9 was not examined: it is newer than 2.5, the newest known"),
+            "file": ("unknown", ""),
+        },
+    ),
+    Row(
+        "a patch that may have come out since",
+        numpy_add("2.4.9", "numpy/_core", 0),
+        "right",
+        {"version": ("unknown", "v2.4.9 was not examined; the nearest known")},
     ),
     Row(
         "a moving branch",

@@ -156,6 +156,15 @@ WRONG = [
         verdict="unknown",
         name="an invented file where the index is not complete",
     ),
+    wrong_file(
+        "pytorch",
+        "aten/src/ATen/native/cuda/vec_add.cu",
+        "2.8.7",
+        "there is no pytorch 2.8.7: 2.8.0 was the last",
+        "cuda",
+        name="an invented patch of a release whose index is not complete",
+    ),
+    wrong_file("numpy", "numpy/_core/src/umath/vec_add.c", "1.27.0", "", name="an invented series"),
     Row(
         "numpy integers for float32",
         note(
