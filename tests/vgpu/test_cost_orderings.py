@@ -172,6 +172,17 @@ def test_ties(one: str, other: str) -> None:
     assert max(a, b) <= 1.1 * min(a, b)
 
 
+@pytest.mark.parametrize("name", ["copy4", "copy_random", "matmul_naive", "histogram_global"])
+def test_no_request_uses_more_bytes_than_it_moves(name: str) -> None:
+    """Lanes that ask for the same bytes use them once, or a broadcast would be 400 % useful."""
+    c = run(name)[1]
+    assert c["global_bytes_useful"] <= c["global_bytes_moved"]
+    if name == "matmul_naive":  # a warp of 16 by 2: one float of two rows, and half a row twice
+        of_a, of_b, of_c = 2 * 4, 16 * 4, 2 * 16 * 4
+        warps = 256 * 256 / 32
+        assert c["global_bytes_useful"] == warps * (256 * (of_a + of_b) + of_c)
+
+
 def test_metrics_that_lessons_teach() -> None:
     def efficiency(name: str) -> float:
         c = run(name)[1]

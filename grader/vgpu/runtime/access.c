@@ -194,8 +194,10 @@ static void count_scattered(Warp *w, Stat *S, u32 mask, u64 add, u32 size, u32 f
     touch(w->launch, w->block, S, lines[k], sectors[k], flags, write);
   }
   S->sectors += distinct;
-  u64 ideal = ((u64)nunique * size + 31) / 32;
+  /* Lanes that read the same bytes use them once: no request uses more than it moves. */
+  u64 used = (u64)nunique * size, ideal = (used + 31) / 32;
   S->ideal += ideal < distinct ? ideal : distinct;
+  S->bytes += used < 32ull * distinct ? used : 32ull * distinct;
 }
 
 static void count_shared(Warp *w, Stat *S, u32 mask, u64 add, u32 size) {
@@ -241,7 +243,7 @@ static void count_shared(Warp *w, Stat *S, u32 mask, u64 add, u32 size) {
 static void count_access(Warp *w, Stat *S, u32 mask, u32 space, u64 add, u32 size, u32 flags,
                          int write, int contiguous, int same) {
   u32 lanes = (u32)__builtin_popcount(mask);
-  S->requests++, S->lanes += lanes, S->bytes += (u64)lanes * size;
+  S->requests++, S->lanes += lanes;
   if (space == SHARED) {
     if (contiguous || same) {
       u32 phases = size <= 4 ? 1 : size / 4;
@@ -271,13 +273,14 @@ static void count_access(Warp *w, Stat *S, u32 mask, u32 space, u64 add, u32 siz
   u64 low = w->addr[f] + add;
   if (same) {
     touch_range(w, S, low, low + size, flags, write);
-    S->ideal += (size + 31) / 32;
+    S->ideal += (size + 31) / 32, S->bytes += size;
   } else if (contiguous) {
     u32 last = 31 - (u32)__builtin_clz(mask);
     u64 high = low + (u64)(last - f + 1) * size;
     touch_range(w, S, low, high, flags, write);
     u64 ideal = ((u64)lanes * size + 31) / 32, real = ((high - 1) >> 5) - (low >> 5) + 1;
     S->ideal += ideal < real ? ideal : real;
+    S->bytes += (u64)lanes * size;
   } else {
     count_scattered(w, S, mask, add, size, flags, write);
   }
