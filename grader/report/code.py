@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from markupsafe import Markup, escape
 from pygments.lexers import get_lexer_by_name
@@ -36,12 +37,19 @@ CLASSES = (
 
 
 class Heat(Record):
-    """One count of a line beside what would do, as shares of the most that any line has."""
+    """One count of a line beside what would do, as shares of what the whole kernel did."""
 
     title: str
     short: str
     share: float
     ideal_share: float
+    text: str
+
+
+class Full(Record):
+    """What a full bar of one colour stands for, and what of it was more than needed, in words."""
+
+    short: str
     text: str
 
 
@@ -72,7 +80,7 @@ def rows(
 ) -> tuple[Row, ...]:
     """The lines of a source file with everything that was found out about each."""
     counts = {m.line: m.counts for m in lines if m.file is None or same_file(m.file, file.name)}
-    heat = _heat(counts)
+    heat = _heat(lines, counts)
     found: dict[int, list[Finding]] = {}
     for finding in findings:
         line = finding.fault.line
@@ -150,40 +158,75 @@ def _within(kind: _TokenType, parent: _TokenType) -> bool:
 
 
 HEATS = (
-    ("memory traffic", "mem", "global_sectors", "global_sectors_ideal", "sectors"),
-    ("bank conflicts", "bank", "shared_wavefronts", "shared_wavefronts_ideal", "wavefronts"),
-    ("divergence", "div", "branches", None, "branches"),
+    ("memory traffic", "mem", "global_sectors", "sectors of 32 bytes moved"),
+    ("bank conflicts", "bank", "shared_wavefronts", "passes over shared memory"),
+    ("divergence", "div", "branches", "branches taken by warps"),
 )
+"""Title, colour, count, and what the whole kernel did in words."""
 
 
-def _heat(counts: dict[int, dict[str, float]]) -> dict[int, tuple[Heat, ...]]:
+def _of_line(name: str, counts: Mapping[str, float]) -> tuple[float, float, str]:
+    """How much a line did, how much would do, and both in words; 0 where it did nothing.
+
+    Of branches only those that split a warp cost more than they need.
+    """
+    did = counts.get(name, 0.0)
+    if name == "branches":
+        split = counts.get("divergent_branches", 0.0)
+        text = f"{split:,.0f} of {did:,.0f} branches split a warp"
+        return (did, did - split, text) if split else (0.0, 0.0, "")
+    ideal = min(did, counts.get(f"{name}_ideal", 0.0))
+    unit = "sectors" if name == "global_sectors" else "passes"
+    return did, ideal, f"{did:,.0f} {unit}, {ideal:,.0f} would do"
+
+
+def _heat(
+    lines: tuple[LineMetrics, ...], counts: Mapping[int, Mapping[str, float]]
+) -> dict[int, tuple[Heat, ...]]:
     found: dict[int, list[Heat]] = {}
-    for title, short, name, ideal_name, unit in HEATS:
-        values: dict[int, tuple[float, float]] = {}
-        for line, of_line in counts.items():
-            if ideal_name is None:
-                diverged = of_line.get("divergent_branches", 0.0)
-                if diverged:
-                    values[line] = (diverged, 0.0)
-            elif of_line.get(name):
-                values[line] = (of_line[name], of_line.get(ideal_name, 0.0))
-        most = max((value for value, _ in values.values()), default=0.0)
-        for line, (value, ideal) in values.items():
-            if ideal_name is None:
-                total = counts[line].get(name, value)
-                text = f"{value:,.0f} of {total:,.0f} {unit} split a warp"
-            else:
-                text = f"{value:,.0f} {unit}, {ideal:,.0f} would do"
-            found.setdefault(line, []).append(
-                Heat(
-                    title=title,
-                    short=short,
-                    share=value / most,
-                    ideal_share=min(ideal, value) / most,
-                    text=text,
+    for title, short, name, _ in HEATS:
+        whole = sum(line.counts.get(name, 0.0) for line in lines)
+        for number, of_line in counts.items():
+            did, ideal, text = _of_line(name, of_line)
+            if did:
+                found.setdefault(number, []).append(
+                    Heat(
+                        title=title,
+                        short=short,
+                        share=did / whole,
+                        ideal_share=ideal / whole,
+                        text=text,
+                    )
                 )
-            )
-    return {line: tuple(heats) for line, heats in found.items()}
+    return {number: tuple(heats) for number, heats in found.items()}
+
+
+def legend(lines: tuple[LineMetrics, ...]) -> tuple[Full, ...]:
+    """What a full bar is: all that the kernel did of each kind, whatever line did it."""
+    found = []
+    for _, short, name, words_ in HEATS:
+        each = [_of_line(name, line.counts) for line in lines]
+        if any(did for did, _, _ in each):
+            whole = sum(line.counts.get(name, 0.0) for line in lines)
+            wasted = sum(did - ideal for did, ideal, _ in each)
+            text = f"all {whole:,.0f} {words_}; {_percent(wasted, whole)} of them {_MORE[short]}"
+            found.append(Full(short=short, text=text))
+    return tuple(found)
+
+
+_MORE = {
+    "mem": "more than needed",
+    "bank": "for bank conflicts",
+    "div": "split a warp",
+}
+
+
+def _percent(part: float, whole: float) -> str:
+    """A share that is 0 % only where it is nothing, and 100 % only where it is all."""
+    share = 100 * part / whole
+    if 0 < share < 1:
+        return "less than 1 %"
+    return "none" if not part else f"{min(share, 99) if part < whole else 100:.0f} %"
 
 
 def safe(markup: str) -> Markup:

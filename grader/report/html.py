@@ -69,6 +69,7 @@ def render(result: Result, *, remark: str = "") -> str:
         ],
         most_rows=code.MOST_ROWS,
         heat_case=widest(result.cases),
+        full_bars=code.legend(_lines(result)),
         maps=pictures.maps(result.cases, MAPS_SHOWN),
         access=pictures.access(leading.fault if leading else None),
         effort=pictures.effort(result.cases),

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from grader.report import code, html, pictures
-from grader.result import Result
+from grader.result import LineMetrics, Result
 from tests.report import results
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -82,6 +82,50 @@ def test_the_faulty_line_is_marked_and_says_why() -> None:
     assert rows["L5"] == "warning"
     assert rows["L4"] is None
     assert "96 sectors, 48 would do" in tree.text
+
+
+def bars(sectors: dict[int, tuple[float, float]]) -> tuple[dict[int, tuple[float, float]], str]:
+    """Shares of each line's bar, what would do and the waste, and the legend."""
+    lines = tuple(
+        LineMetrics(
+            file="vec_add.cu",
+            line=number,
+            counts={"global_sectors": moved, "global_sectors_ideal": ideal},
+        )
+        for number, (moved, ideal) in sectors.items()
+    )
+    (file,) = results.accepted().files
+    found = {
+        row.number: (heat.ideal_share, heat.share - heat.ideal_share)
+        for row in code.rows(file, (), (), lines)
+        for heat in row.heat
+    }
+    (full,) = code.legend(lines)
+    return found, full.text
+
+
+def test_bars_are_shares_of_all_that_the_kernel_did() -> None:
+    """A line that wastes little has little red, even where every other line wastes less."""
+    found, text = bars({5: (990, 990), 6: (10, 5)})
+    assert found[5] == pytest.approx((0.99, 0)) and found[6] == pytest.approx((0.005, 0.005))
+    assert text == "all 1,000 sectors of 32 bytes moved; less than 1 % of them more than needed"
+    found, text = bars({6: (96, 96)})
+    assert found == {6: (1, 0)} and text.endswith("; none of them more than needed")
+    found, text = bars({6: (400, 100)})
+    assert found == {6: (0.25, 0.75)} and text.endswith("; 75 % of them more than needed")
+
+
+def test_few_branches_that_split_are_no_full_bar() -> None:
+    counts = {"branches": 1000.0, "divergent_branches": 1.0}
+    lines = (LineMetrics(file="vec_add.cu", line=6, counts=counts),)
+    (file,) = results.accepted().files
+    (heat,) = (heat for row in code.rows(file, (), (), lines) for heat in row.heat)
+    assert heat.share - heat.ideal_share == pytest.approx(0.001)
+    assert heat.text == "1 of 1,000 branches split a warp"
+    (full,) = code.legend(lines)
+    assert full.text == "all 1,000 branches taken by warps; less than 1 % of them split a warp"
+    whole = LineMetrics(file="vec_add.cu", line=6, counts={"branches": 9.0})
+    assert code.legend((whole,)) == ()
 
 
 def test_the_map_of_a_wrong_output_shows_each_wrong_cell_and_says_it_in_words() -> None:
