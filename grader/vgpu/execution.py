@@ -14,7 +14,17 @@ from grader.vgpu import layout as L
 from grader.vgpu.limits import LaunchError, Limits
 from grader.vgpu.lower import Lowered
 from grader.vgpu.lower_memory import SPACES
-from grader.vgpu.memory import IS_CONST, IS_FREED, IS_HEAP, TRACK, CBuffer, Memory, Storage, aligned
+from grader.vgpu.memory import (
+    IS_CONST,
+    IS_FREED,
+    IS_HEAP,
+    READ_ONLY,
+    TRACK,
+    CBuffer,
+    Memory,
+    Storage,
+    aligned,
+)
 from grader.vgpu.module import Kernel, Translated
 from grader.vgpu.postdominance import after
 from grader.vgpu.program import Unsupported
@@ -223,7 +233,7 @@ def module_variables(kernel: Kernel, memory: Memory) -> list[Storage]:
             if v.space == "shared":
                 continue
             data = _initial(v, addresses, ptx)
-            flags = IS_CONST if v.space == "const" else TRACK
+            flags = IS_CONST | READ_ONLY if v.space == "const" else TRACK
             storage = Storage(L.FIRST_VARIABLE_SLOT + k, data, v.name, TYPE_BYTES[v.type], flags)
             made.append(storage)
         memory.variables[key] = made

@@ -347,6 +347,8 @@ class Reporter:
             target = cell or hex(f.address)
             where = f"{target}: the address is not a multiple of {f.size}"
             return f"misaligned {what}{f.size} bytes at {where}"
+        if kind == "input_modified" and SPACE[f.space] == "const":
+            return f"write to {cell}, but {name} is constant memory, which only the host writes"
         if kind == "input_modified":
             return f"write to {cell}, but {name} is an input and must not change"
         if kind == "race":

@@ -272,6 +272,8 @@ static Warp *warp_new(Launch *L, Block *B, u32 k, Warp *w) {
     w->gvc = w->fence_gvc = w->pending_gvc = w->fence_block = 0;
   }
   w->first_live = existing(L, B, w);
+  /* What another block left is in no case to be had: every block starts with the same. */
+  if (L->local_bytes) memset(w->local, 0, (usize)LANES * L->local_bytes);
   u8 *regs = (u8 *)w + W_REGS;
   memset(regs, 0, L->zero_bytes);
   if (L->checks) memset(regs + L->zero_bytes, 0xff, L->register_bytes - L->zero_bytes);
@@ -305,7 +307,7 @@ static Block *block_new(Launch *L, u64 linear, Block *B) {
     u32 *masks = calloc(16 * nwarps, sizeof(u32));
     for (u32 id = 0; id < 16; id++) B->barriers[id].mask = masks + id * nwarps;
     B->shared = calloc(1, L->shared_bytes + 64);
-  } else if (L->checks) {
+  } else {
     memset(B->shared, 0, L->shared_bytes);
   }
   B->linear = (u32)linear;
