@@ -404,6 +404,26 @@ def run(
             show_default=False,
         ),
     ] = None,
+    define: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--define",
+            "-D",
+            metavar="NAME[=VALUE]",
+            help="A macro for all files, as of nvcc.",
+            show_default=False,
+        ),
+    ] = None,
+    include: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--include",
+            "-I",
+            metavar="FOLDER",
+            help="Where headers lie too, as of nvcc.",
+            show_default=False,
+        ),
+    ] = None,
     compiler: Compiler = None,
     json_file: JsonFile = None,
     quiet: Quiet = False,
@@ -416,10 +436,16 @@ def run(
     """
     if file.exists() and not file.is_file():
         raise UsageError(f"expected a file to run, found {file}, which is no regular file")
+    from grader import file_to_run
+
+    definitions, folders = file_to_run.definitions(define or ()), include or ()
+    if file.suffix != ".cu" and (definitions or folders):
+        raise UsageError(f"-D and -I are for CUDA C, found {file}")
     if file.suffix == ".py":
         _run_script(file, arguments or [], json_file=json_file, quiet=quiet)
     if kernel is None and grid is None and block is None and not arg:
-        _run_program(file, arguments or (), stdin, beside or (), json_file, quiet)
+        files = (beside or (), folders)
+        _run_program(file, arguments or (), stdin, files, definitions, json_file, quiet)
     if arguments or stdin:
         raise UsageError(f"{file} is a kernel: only a program or a script takes ARGS")
     from grader import run_file
@@ -437,6 +463,8 @@ def run(
             specs=arg or (),
             optimised_only=optimised_only,
             compiler=compiler,
+            folders=folders,
+            defines=definitions,
             step=step,
         )
     shown.show(found, file.read_text(encoding="utf-8"), human, quiet=quiet)
@@ -464,24 +492,29 @@ def _run_program(
     file: Path,
     arguments: Sequence[str],
     stdin: Path | None,
-    beside: Sequence[Path],
+    files: tuple[Sequence[Path], Sequence[Path]],
+    defines: Sequence[str],
     json_file: str | None,
     quiet: bool,
 ) -> None:
-    """Run the file as a whole program and exit, if it has a main()."""
+    """Run the file as a whole program and exit, if it has a main(); `files` are those beside it,
+    and the folders where headers lie too."""
     from grader import file_to_run, run_program
     from grader.report import run_program as shown
     from grader.report import terminal, write_json
 
     text = file_to_run.read(file)
     own = list(itertools.takewhile(file_to_run.is_source, arguments))
-    arguments, beside = arguments[len(own) :], [*beside, *map(Path, own)]
+    arguments, beside, folders = arguments[len(own) :], [*files[0], *map(Path, own)], files[1]
     if file.suffix != ".cu" or not (beside or run_program.is_program(text)):
         return
     given = stdin.read_bytes() if stdin else b""
     with terminal.progress(quiet=quiet) as step:
-        found = run_program.run(file, text, arguments, stdin=given, beside=beside, step=step)
-    texts = run_program.texts(file, text, beside)
+        found = run_program.run(
+            file, text, arguments, stdin=given, beside=beside, folders=folders, defines=defines,
+            step=step,
+        )  # fmt: skip
+    texts = run_program.texts(file, text, beside, folders)
     shown.show(found, texts, terminal.console(stderr=json_file == "-"), quiet=quiet)
     write_json(found, json_file)
     raise typer.Exit(found.exit_code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ _INCLUDED = (
 )  # fmt: skip
 _INCLUDE_FOLDERS = ("include", "inc", "../include", "../inc")
 _MOST_FILES = 500
+_DEFINITION = re.compile(r"[A-Za-z_]\w*(\([\w, .]*\))?(=[^\n\0]*)?")
 
 
 def read(path: Path) -> str:
@@ -33,13 +35,28 @@ def read(path: Path) -> str:
         raise UsageError(f"{path} is not UTF-8 text: byte {error.start}") from None
 
 
-def headers_beside(path: Path, others: Sequence[Path] = ()) -> dict[str, str]:
+def definitions(words: Sequence[str]) -> tuple[str, ...]:
+    """What `-D` was given, as compilers take it. Raises UsageError."""
+    for word in words:
+        if not _DEFINITION.fullmatch(word):
+            raise UsageError(f"expected -D NAME or NAME=VALUE, found {word!r}", "As in -D N=1024.")
+    return tuple(words)
+
+
+def headers_beside(
+    path: Path, others: Sequence[Path] = (), folders: Sequence[Path] = ()
+) -> dict[str, str]:
     """What the file, the `others` of its program and their headers include, where it lies beside
-    the including file or in the program's folder, by its path from there; what lies in a folder
-    `include` or `inc` there or beside that folder, by the name an include gives it.
+    the including file or in the program's folder, by its path from there; what lies in one of
+    `folders` (-I), or in a folder `include` or `inc` there or beside that folder, by the name an
+    include gives it. Raises UsageError for a folder that is none.
 
     Where a name is made by a macro, all headers below the folder count as included.
     """
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(f"expected a folder after -I, found {folder}, which is none")
+    places = [path.parent, *folders, *(path.parent / name for name in _INCLUDE_FOLDERS)]
     found: dict[str, str] = {}
     waiting = [(path.name, _text(path))] + [(from_folder(path, o), _text(o)) for o in others]
     while waiting and len(found) < _MOST_FILES:
@@ -47,11 +64,10 @@ def headers_beside(path: Path, others: Sequence[Path] = ()) -> dict[str, str]:
         for _, _, operand in includes(text):
             name = included_name(operand)
             names = _all_headers(path.parent) if name is None else _places(file, name)
-            elsewhere = _in_include_folder(path.parent, name, names)
             for wanted in names:
                 known = wanted in found or wanted.startswith("/")
-                place = elsewhere or path.parent / wanted
-                if wanted.endswith(_INCLUDED) and not known and is_file(place):
+                place = next((p / wanted for p in places if is_file(p / wanted)), None)
+                if wanted.endswith(_INCLUDED) and not known and place is not None:
                     found[wanted] = _text(place)
                     waiting.append((wanted, found[wanted]))
     return found
@@ -75,14 +91,6 @@ def from_folder(path: Path, other: Path) -> str:
 def _places(file: str, name: str) -> list[str]:
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(file), name))
     return list(dict.fromkeys((beside, posixpath.normpath(name))))
-
-
-def _in_include_folder(folder: Path, name: str | None, names: Sequence[str]) -> Path | None:
-    """A header that lies in none of its usual places, but where projects are told to look (-I)."""
-    if name is None or any(is_file(folder / wanted) for wanted in names):
-        return None
-    places = (folder / include / name for include in _INCLUDE_FOLDERS)
-    return next((place for place in places if is_file(place)), None)
 
 
 def _all_headers(folder: Path) -> list[str]:

@@ -118,6 +118,8 @@ def run(
     specs: Sequence[str],
     optimised_only: bool = False,
     compiler: str | None = None,
+    folders: Sequence[Path] = (),
+    defines: Sequence[str] = (),
     step: Step = lambda text: None,
 ) -> FileRun:
     """Build the file, launch the kernel once with each build and say what happened.
@@ -138,10 +140,10 @@ def run(
     words = metal_advice.in_metal if path.suffix in metal.SUFFIXES else str
     _check_launch(grid, block, shared_bytes, words)
     text = read(path)
-    headers = headers_beside(path)
+    headers = headers_beside(path, folders=folders)
     step(f"building {path.name}")
     instances = (kernel,) if kernel and "<" in kernel else ()
-    build = partial(cuda_c.build, compiler=compiler)
+    build = partial(cuda_c.build, compiler=compiler, defines=defines)
     if path.suffix in metal.SUFFIXES:
         build = partial(metal.build)
     builds, artefact = build(text, path.name, (), headers=headers, kernels=instances)

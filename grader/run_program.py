@@ -61,9 +61,11 @@ def is_program(text: str) -> bool:
     return _MAIN.search(without_comments(text)) is not None
 
 
-def texts(path: Path, text: str, beside: Sequence[Path] = ()) -> dict[str, str]:
+def texts(
+    path: Path, text: str, beside: Sequence[Path] = (), folders: Sequence[Path] = ()
+) -> dict[str, str]:
     """Every file of the program, by the name that findings give it."""
-    return {**headers_beside(path, beside), **texts_beside(path, beside), path.name: text}
+    return {**headers_beside(path, beside, folders), **texts_beside(path, beside), path.name: text}
 
 
 def run(
@@ -73,13 +75,16 @@ def run(
     *,
     stdin: bytes = b"",
     beside: Sequence[Path] = (),
+    folders: Sequence[Path] = (),
+    defines: Sequence[str] = (),
     step: Callable[[str], None] = lambda text: None,
 ) -> ProgramRun:
     """Build the program and run it once.
 
-    `beside` are the program's other files, CUDA and C++. Arguments that name files are given to the
-    program as copies under the same name. Raises
-    NotGradableError where programs cannot be built or run.
+    `beside` are the program's other files, CUDA and C++; `folders` are where headers lie too, and
+    `defines` what is defined for all files, as a compiler's -I and -D. Arguments that name files
+    are given to the program as copies under the same name. Raises NotGradableError where programs
+    cannot be built or run.
     """
     started = time.perf_counter()
     files = {}
@@ -88,8 +93,8 @@ def run(
         inside = not given.is_absolute() and ".." not in given.parts and given.is_file()
         if inside and given.stat().st_size <= LARGEST_FILE:
             files[word] = given.read_bytes()
-    headers, more = headers_beside(path, beside), texts_beside(path, beside)
-    builds, built = building.build(text, path.name, headers, step, beside=more)
+    headers, more = headers_beside(path, beside, folders), texts_beside(path, beside)
+    builds, built = building.build(text, path.name, headers, step, beside=more, defines=defines)
     reason = building.unserved(builds) if built is None else None
     found = ProgramRun(
         file=path.name,

@@ -77,14 +77,15 @@ def build(
     headers: Mapping[str, str] | None = None,
     kernels: Sequence[str] = (),
     compiler: str | None = None,
+    defines: Sequence[str] = (),
     relocatable: bool = False,
 ) -> tuple[tuple[Build, ...], Artefact | None]:
     """Compile a submission in a sandboxed child: optimised and unoptimised.
 
     `headers` are the submission's other files, by the name an include gives them. Without
     contracts every kernel of the file is an entry, and `kernels` names template instances.
-    `compiler` is `nvrtc` or `clang`. `relocatable` code may use what other files define (nvcc's
-    -rdc=true) and is to be linked with theirs.
+    `compiler` is `nvrtc` or `clang`, `defines` what its -D is given. `relocatable` code may use
+    what other files define (nvcc's -rdc=true) and is to be linked with theirs.
     Raises NotGradableError where there is no compiler, no child can be started, or the submission
     uses what is CUDA but not graded here.
     """
@@ -97,6 +98,7 @@ def build(
         "contracts": [contract.model_dump() for contract in contracts],
         "headers": dict(headers or {}),
         "kernels": list(kernels),
+        "defines": list(defines),
         "relocatable": relocatable,
     }
     name = cache.key(NAME, __version__, version, _library(), json.dumps(request, sort_keys=True))
@@ -122,6 +124,7 @@ def build_job(
             submission_headers=request["headers"],
             toolkit=request["toolkit"],
             kernels=request["kernels"],
+            defines=request["defines"],
             relocatable=request["relocatable"],
             compiler=_module(request["compiler"]),
         )

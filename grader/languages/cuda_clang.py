@@ -84,7 +84,16 @@ def compile_text(source: Source, text: str, *, optimised: bool = True) -> Compil
         _lay_out(source, place, Path(folder, "system"))
         program = [str(metal_clang.compiler()), "clang"]
         done = subprocess.run(
-            [*program, *_OPTIONS, *_QUIET, *_includes(), source.file_name, "-o", "-"],
+            [
+                *program,
+                *_OPTIONS,
+                *_QUIET,
+                *_includes(),
+                *source.definitions,
+                source.file_name,
+                "-o",
+                "-",
+            ],
             cwd=place,
             capture_output=True,
             check=False,

@@ -58,7 +58,8 @@ class Source:
     `original` is what the student wrote; `headers` and `missing` are those of `Includes`;
     `blanked` names what was host code, with line and kind; `expressions` name the entries in C++
     (`(static_cast<void (*)(float*)>(&::scale))`, `reduce<float, 256>`); `toolkit` is the folder of
-    the compiler's own headers, or empty; `relocatable` code may use what other files define.
+    the compiler's own headers, or empty; `defines` are what -D gives it, and `relocatable` code
+    may use what other files define.
     """
 
     original: str
@@ -71,9 +72,15 @@ class Source:
     constants: tuple[str, ...]
     expressions: tuple[str, ...]
     toolkit: str
+    defines: tuple[str, ...] = ()
     relocatable: bool = False
     blanked: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     notes: tuple[Diagnostic, ...] = ()
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """`defines` as options."""
+        return tuple(f"-D{definition}" for definition in self.defines)
 
     @property
     def own_files(self) -> tuple[str, ...]:

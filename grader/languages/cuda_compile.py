@@ -53,6 +53,7 @@ def compile_submission(
     toolkit: str | None,
     kernels: Sequence[str] = (),
     compiler: Compiler = cuda_nvrtc,
+    defines: Sequence[str] = (),
     relocatable: bool = False,
 ) -> tuple[tuple[Build, ...], Artefact | None]:
     """The builds of a submission, optimised first, and what a device runs.
@@ -60,10 +61,10 @@ def compile_submission(
     `submission_headers` are the other files of the submission by their path from its folder;
     `toolkit` is the folder with the compiler's own headers. Without contracts every kernel of the
     file is an entry under its name in the PTX, and `kernels` are further ones in C++
-    (`reduce<float, 256>`). `relocatable` code may use what other files define, and is to be linked
-    with them. Working directory and folder names never reach the PTX, so that equal
-    sources give equal PTX on every machine. Raises UnsupportedError for what is CUDA but not graded
-    here.
+    (`reduce<float, 256>`). `defines` are what -D gives a compiler. `relocatable` code may use what
+    other files define, and is to be linked with them. Working directory and folder names never
+    reach the PTX, so that equal sources give equal PTX on every machine. Raises UnsupportedError
+    for what is CUDA but not graded here.
     """
     started = time.perf_counter()
     written = {**submission_headers, file_name: text}
@@ -93,6 +94,7 @@ def compile_submission(
         constants=tuple(name for name in constants if name in mentioned),
         expressions=(*map(contract_check.name_expression, contracts), *kernels),
         toolkit=toolkit or "",
+        defines=tuple(defines),
         relocatable=relocatable,
     )
     attempt = until_settled(source, compiler)

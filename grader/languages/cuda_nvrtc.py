@@ -103,7 +103,7 @@ def _compile(source: Source, text: str, chosen: Sequence[str]) -> Compilation:
         done = nvrtc.compile_source(
             f'#line 1 "{source.file_name}"\n{text}',
             f"{_NO_FOLDER}/{source.file_name}",
-            (*chosen, *_SHARED, *include),
+            (*chosen, *_SHARED, *source.definitions, *include),
             headers=source.headers,
             name_expressions=source.expressions,
         )

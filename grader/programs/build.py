@@ -54,11 +54,13 @@ def build(
     *,
     harness: str = "",
     beside: Mapping[str, str] | None = None,
+    defines: Sequence[str] = (),
 ) -> tuple[tuple[Build, ...], Built | None]:
     """Both halves; None beside the builds where a compiler said no.
 
     `harness` is host code of ours with a `main()`, put behind the text; `beside` are the program's
     other files: CUDA files (.cu), each a unit of its own as nvcc makes them, and C++ files.
+    `defines` are what -D gives a compiler.
 
     Raises NotGradableError where there is no compiler, or the program uses what is not served.
     """
@@ -67,6 +69,7 @@ def build(
     headers_folder = toolkit()
     request = {"text": text, "file_name": file_name, "headers": dict(headers)}
     request |= {"harness": harness, "beside": dict(beside or {})}
+    request["defines"] = list(defines)
     key = cache.key(
         KIND,
         __version__,
@@ -100,7 +103,7 @@ def build(
             "Write a struct with __device__ operator() and a member for each captured variable.",
         )
     files = cuda_files(file_name, text, beside or {})
-    device = device_build.build(files, headers, header["kernels"])
+    device = device_build.build(files, headers, header["kernels"], defines)
     if device.note:
         host = host.model_copy(update={"diagnostics": (*host.diagnostics, device.note)})
     builds = (host, *device.builds)

@@ -7,6 +7,7 @@ of the two a program needs is seen from the compiler's answer, not asked for.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,15 +61,20 @@ class Reference(Record):
 
 
 def build(
-    files: Mapping[str, str], headers: Mapping[str, str], kernels: Sequence[Mapping[str, str]]
+    files: Mapping[str, str],
+    headers: Mapping[str, str],
+    kernels: Sequence[Mapping[str, str]],
+    defines: Sequence[str],
 ) -> DeviceHalf:
-    """Compile the CUDA `files`; `kernels` are those that the host launches, for each file."""
-    alone = _compile(files, headers, kernels, relocatable=False)
+    """Compile the CUDA `files`; `kernels` are those that the host launches, for each file, and
+    `defines` what -D gives a compiler."""
+    compiled = functools.partial(_compile, files, headers, kernels, defines)
+    alone = compiled(relocatable=False)
     if not _needs_others(alone):
         return alone
     if len(files) == 1:
         return _explained(alone, next(iter(files)))
-    together = _compile(files, headers, kernels, relocatable=True)
+    together = compiled(relocatable=True)
     if together.artefacts is None:
         return together
     names = [n for n, a in zip(files, together.artefacts, strict=True) if a is not None]
@@ -89,6 +95,7 @@ def _compile(
     files: Mapping[str, str],
     headers: Mapping[str, str],
     kernels: Sequence[Mapping[str, str]],
+    defines: Sequence[str],
     *,
     relocatable: bool,
 ) -> DeviceHalf:
@@ -101,8 +108,9 @@ def _compile(
         if launched or any(word in source for word in _DEVICE_WORDS):
             instances = tuple(sorted({name for name in launched.values() if "<" in name}))
             made, artefact = cuda_c.build(
-                source, name, (), headers=headers, kernels=instances, relocatable=relocatable
-            )
+                source, name, (), headers=headers, kernels=instances, defines=defines,
+                relocatable=relocatable,
+            )  # fmt: skip
             builds += made
             if artefact is None:
                 whole = False

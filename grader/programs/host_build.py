@@ -53,12 +53,13 @@ def build_job(
         _wrap(file, request["harness"])
     said: list[Diagnostic] = []
     kernels: list[dict[str, str]] = []
+    given = [f"-D{definition}" for definition in request["defines"]]
     codes = []
     for number, name in enumerate(files):
         # What stands for the device code tells the runtime which file a kernel is of.
         Path("device-code").write_text(f"{number} compiled elsewhere")
         source = ["-S", "-emit-llvm", name, "-o", "host.ll"]
-        done = _clang([*options_for(request["toolkit"]), f"-I{Path(name).parent}", *source])
+        done = _clang([*options_for(request["toolkit"]), *given, f"-I{Path(name).parent}", *source])
         if done.returncode:
             return _answer(host_messages.failed(done.stderr, name))
         said += host_messages.of_clang(done.stderr, name)
@@ -76,7 +77,7 @@ def build_job(
             continue
         _write(name, text)
         objects.append(f"beside{number}.o")
-        done = _clang([*_beside(request["toolkit"]), "-c", name, "-o", objects[-1]])
+        done = _clang([*_beside(request["toolkit"]), *given, "-c", name, "-o", objects[-1]])
         if done.returncode:
             return _answer(host_messages.failed(done.stderr, name))
     unlinked = _link(Path(request["libraries"]), request["runtime"], objects)

@@ -45,6 +45,7 @@ def test_the_request_and_the_reply_are_plain_json() -> None:
         "contracts": [VEC_ADD.model_dump()],
         "headers": {},
         "kernels": [],
+        "defines": [],
         "relocatable": False,
         "toolkit": None,
         "compiler": "nvrtc",
