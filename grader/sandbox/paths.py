@@ -10,9 +10,12 @@ import os
 import site
 import sys
 import sysconfig
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import grader
+from grader import cache
 
 PACKAGE = Path(grader.__file__).resolve().parent
 
@@ -35,16 +38,47 @@ def home(scratch: str) -> dict[str, str]:
 def toolkit() -> tuple[str, ...]:
     """Existing files and folders that are readable in every child, without repetitions."""
     python = sysconfig.get_paths()
-    wanted = [
-        *(python[name] for name in ("stdlib", "platstdlib", "purelib", "platlib", "include")),
+    sites = [
+        *(python[name] for name in ("purelib", "platlib")),
         *site.getsitepackages(),
         *([site.getusersitepackages()] if site.ENABLE_USER_SITE else []),
+    ]
+    wanted = [
+        *(python[name] for name in ("stdlib", "platstdlib", "include")),
+        *sites,
+        *named_by_pth(sites),
         sysconfig.get_config_var("LIBDIR") or "",
         interpreter_file(),
         str(PACKAGE),
         *SYSTEM,
     ]
     return tuple(dict.fromkeys(path for path in wanted if path and Path(path).exists()))
+
+
+def named_by_pth(sites: Iterable[str]) -> list[str]:
+    """Folders of the import path that a .pth file names: packages installed to be edited, conda's.
+
+    Not one in which, or above which, lies what no child may see: the checkout with its references,
+    the folder somebody works in, the home, the cache, everybody's temporary files.
+    """
+    imported = {Path(path).resolve() for path in sys.path if Path(path).is_absolute()}
+    own = (PACKAGE.parent, Path.cwd())
+    private = (*own, Path.home(), cache.root().resolve(), Path(tempfile.gettempdir()).resolve())
+    found = []
+    for folder in dict.fromkeys(sites):
+        for file in sorted(Path(folder).glob("*.pth")):
+            try:
+                lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+            except OSError:
+                continue
+            # A line that begins with "import" is code, and runs in no child.
+            for line in (one.strip() for one in lines if not one.startswith(("#", "import"))):
+                place = Path(folder, line).resolve()
+                above = any(path.is_relative_to(place) for path in private)
+                inside = any(place.is_relative_to(path) for path in own)
+                if line and place in imported and not (above or inside):
+                    found.append(str(place))
+    return found
 
 
 def interpreter_file() -> str:

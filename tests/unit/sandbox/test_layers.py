@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from grader import sandbox
 from grader.errors import NotGradableError
-from grader.sandbox import Limits, bubblewrap, child, landlock, layers, paths, seatbelt
+from grader.sandbox import Limits, bubblewrap, calls, child, landlock, layers, paths, seatbelt
 from grader.sandbox.channel import Kind, decoder, write_frame
 from grader.sandbox.confine import Confinement
 from grader.sandbox.start import environment
@@ -155,6 +156,40 @@ def test_the_checkout_is_not_readable():
             assert not (root / secret).is_relative_to(path), path
 
 
+def test_folders_that_a_pth_file_names_are_readable(monkeypatch, tmp_path):
+    """Packages installed to be edited; but nothing that holds what no child may see."""
+    root = paths.PACKAGE.parent
+    monkeypatch.setattr(paths.tempfile, "gettempdir", lambda: "/tmp/everybody")
+    monkeypatch.setenv("GRADE_CACHE", str(tmp_path / "above" / "cache"))
+    for name in ("site", "edited", "unused", "above/cache", "work/tools"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "work")
+    wild = ["/", "/tmp", str(root), str(root.parent), str(root / "assignments"), str(tmp_path),
+            str(tmp_path / "above"), str(tmp_path / "work"), str(tmp_path / "work" / "tools"),
+            str(Path.home()), ".."]  # fmt: skip
+    monkeypatch.setattr(sys, "path", [*sys.path, *wild, str(tmp_path / "edited")])
+    no_folders = ["# comment", "import sys; sys.exit('a child runs none')", "", "missing"]
+    lines = [*no_folders, *wild, "../edited", str(tmp_path / "unused")]
+    (tmp_path / "site" / "a.pth").write_text("\n".join(lines))
+    assert paths.named_by_pth([str(tmp_path / "site")]) == [str(tmp_path / "edited")]
+    monkeypatch.setattr(paths.site, "getsitepackages", lambda: [str(tmp_path / "site")])
+    assert str(tmp_path / "edited") in paths.toolkit.__wrapped__()
+
+
+def test_a_package_that_a_pth_file_names_is_imported_in_a_child(monkeypatch, tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "edited").mkdir()
+    code = "def job(request, blobs):\n    return {'found': True}, []\n"
+    (tmp_path / "edited" / "edited_package.py").write_text(code)
+    (tmp_path / "site" / "a.pth").write_text(f"{tmp_path / 'edited'}\n")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "edited")])
+    limits = Limits(wall_seconds=20)
+    assert sandbox.call("edited_package:job", {}, limits=limits).header is None
+    monkeypatch.setattr(paths.site, "getsitepackages", lambda: [str(tmp_path / "site")])
+    monkeypatch.setattr(calls, "toolkit", paths.toolkit.__wrapped__)
+    assert sandbox.call("edited_package:job", {}, limits=limits).header == {"found": True}
+
+
 def test_the_import_path_has_no_relative_entries(monkeypatch):
     monkeypatch.setattr(sys, "path", ["", ".", "relative", *sys.path])
     assert all(Path(path).is_absolute() for path in paths.import_path())
@@ -194,9 +229,18 @@ def test_confinement_travels_as_json():
 
 
 def test_counting_alone_is_outrun():
-    """What the probe of the fork limit shows is not what the watch over processes does anyway."""
-    exit_, _ = LAYERS._probe("multiply", {}, (), starting=True)
-    assert exit_.output.count("+") > LAYERS.PROBE_LIMITS.processes
+    """What the probe of the fork limit shows is not what the watch over processes does anyway.
+
+    That the watch can be too late is what is claimed: where much else runs, a child that waits for
+    its turn is sometimes counted in time.
+    """
+    made = 0
+    for _ in range(20):
+        exit_, _ = LAYERS._probe("multiply", {}, (), starting=True)
+        made = exit_.output.count("+")
+        if made > LAYERS.PROBE_LIMITS.processes:
+            break
+    assert made > LAYERS.PROBE_LIMITS.processes
 
 
 def test_bubblewrap_binds_the_nodes_of_a_device_as_devices():
