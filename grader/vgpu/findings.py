@@ -386,6 +386,8 @@ class Reporter:
         if name is None or cell is None:
             if f.address < 1 << 20:
                 return f"{what}address {f.address:#x}: a null pointer{self._no_memory()}"
+            if SPACE[f.space] in ("shared", "local"):
+                return f"{what}address {f.address:#x}, which is none of {SPACE[f.space]} memory"
             return f"{what}address {f.address:#x}, which lies in no buffer"
         if cell == name:
             return f"{what}{name} outside every array"

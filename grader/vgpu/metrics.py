@@ -143,18 +143,20 @@ def _site_counts(site: Site, s: dict[str, int]) -> Counts:
         out["atomics"] = s["lanes"]
         out["atomic_requests"] = s["requests"]
         out["atomic_serialisation"] = s["serial"]
-        if not s["wavefronts"]:
+        if s["sectors"] or not s["wavefronts"]:
             out["global_atomics"] = s["lanes"]
+    # A generic address may lie in shared memory at one time and in global memory at another.
     if s["wavefronts"]:
-        out["shared_requests"] = s["requests"]
+        out["shared_requests"] = s["shared_requests"]
         out["shared_wavefronts"] = s["wavefronts"]
         out["shared_wavefronts_ideal"] = s["ideal_wavefronts"]
-    elif site.space == "local":
+    if site.space == "local":
         out["local_requests"] = s["requests"]
         out["local_sectors"] = s["sectors"]
     elif s["sectors"]:
         write = site.kind in ("store", "surface_store")
-        out["global_store_requests" if write else "global_load_requests"] = s["requests"]
+        requests = s["requests"] - s["shared_requests"]
+        out["global_store_requests" if write else "global_load_requests"] = requests
         out["global_sectors"] = s["sectors"]
         out["global_store_sectors" if write else "global_load_sectors"] = s["sectors"]
         out["global_sectors_ideal"] = s["ideal"]
@@ -163,7 +165,7 @@ def _site_counts(site: Site, s: dict[str, int]) -> Counts:
         out["l1_hit_sectors"] = s["l1_hits"]
         out["l2_sectors"] = s["l2_sectors"]
         out["line_dram_bytes"] = 32 * s["dram_sectors"]
-    elif s["distinct"]:
+    elif s["distinct"] and not s["wavefronts"]:
         out["const_requests"] = s["requests"]
         out["const_distinct"] = s["distinct"]
     return out

@@ -88,5 +88,5 @@ class CLaunch(ctypes.Structure):
 
 STAT_FIELDS = (
     "requests", "lanes", "bytes", "sectors", "ideal", "wavefronts", "ideal_wavefronts", "serial",
-    "l1_hits", "l2_sectors", "dram_sectors", "distinct",
+    "l1_hits", "l2_sectors", "dram_sectors", "distinct", "shared_requests",
 )  # fmt: skip

@@ -103,6 +103,19 @@ static enum Trouble resolve(Warp *w, u64 a, u32 size, u32 lane, int write, Place
   return OUTSIDE;
 }
 
+/* The same for an instruction of one state space: whatever its address is made to say, it reaches no
+   memory of another one. Constant memory and global memory share the generic addresses. */
+static enum Trouble resolve_in(Warp *w, u32 space, u64 a, u32 size, u32 lane, int write, Place *P) {
+  enum Trouble t = resolve(w, a, size, lane, write, P);
+  int apart = P->space == SHARED || P->space == LOCAL || P->space == PARAM;
+  int foreign = space == SHARED || space == LOCAL ? P->space != space
+                : space == GLOBAL || space == CONST ? apart && P->space != PARAM
+                                                    : 0;
+  if (!foreign) return t;
+  P->p = 0, P->buffer = 0, P->space = space;
+  return OUTSIDE;
+}
+
 /* `mask`: the lanes of the access whose addresses w->addr holds, all with one offset to add. */
 static void trouble(Warp *w, enum Trouble t, u32 mask, u32 site, u32 lane, u32 access,
                     const Place *P, u64 a, u32 size) {
@@ -245,6 +258,7 @@ static void count_access(Warp *w, Stat *S, u32 mask, u32 space, u64 add, u32 siz
   u32 lanes = (u32)__builtin_popcount(mask);
   S->requests++, S->lanes += lanes;
   if (space == SHARED) {
+    S->shared_requests++;
     if (contiguous || same) {
       u32 phases = size <= 4 ? 1 : size / 4;
       u32 n = same ? 1 : phases > 1 ? (lanes * size + 127) / 128 : 1;
@@ -298,4 +312,17 @@ static inline void pattern(const u64 *addr, u32 mask, u32 size, int *contiguous,
     off_first |= (addr[l] ^ first) & on;
   }
   *contiguous = !off_line, *same = !off_first;
+}
+
+/* An access whose lanes may lie in several spaces: `lying` has those of each. Each space does the work
+   that is its own. */
+enum { SPACES = PARAM + 1 };
+static void count_spaces(Warp *w, Stat *S, const u32 *lying, u32 mask, u64 add, u32 size, u32 flags,
+                         int write, int contiguous, int same) {
+  for (u32 space = 0; space < SPACES; space++) {
+    if (!lying[space]) continue;
+    int line = contiguous, one = same;
+    if (lying[space] != mask) pattern(w->addr, lying[space], size, &line, &one);
+    count_access(w, S, lying[space], space, add, size, flags, write, line, one);
+  }
 }

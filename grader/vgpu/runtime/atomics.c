@@ -87,15 +87,15 @@ void rt_atom(Warp *w, u32 mask, u32 site) {
   u64 add = window(S->space, 0);
   u8 *b = (u8 *)w->scratch, *c = (u8 *)w->scratch + 512, *out = (u8 *)w->scratch + 1024;
   u32 operand_shadow = L->checks ? w->scratch[SHADOW_ROW][0] : 0, result_shadow = 0;
-  u32 counted = GLOBAL;
+  u32 lying[SPACES] = {0};
   if (operand_shadow & mask)
     report(w, UNINITIALISED, ERROR, site, (u32)__builtin_ctz(operand_shadow & mask), ATOMIC,
            GENERIC, 0, 0, size, (u32)__builtin_popcount(operand_shadow & mask));
   LANE_LOOP(mask, l) {
     Place P;
     u64 a = w->addr[l] + add, old = 0, vb = 0, vc = 0;
-    enum Trouble t = resolve(w, a, size, l, 1, &P);
-    counted = P.space;
+    enum Trouble t = resolve_in(w, S->space, a, size, l, 1, &P);
+    lying[P.space == CONST ? GLOBAL : P.space] |= 1u << l;
     if (t) {
       trouble(w, t, mask, site, l, ATOMIC, &P, a, size);
       old = ((u64)POISON << 32) | POISON;
@@ -137,6 +137,5 @@ void rt_atom(Warp *w, u32 mask, u32 site) {
   }
   stat->serial += most;
   stat->distinct += n;
-  count_access(w, stat, mask, counted == CONST ? GLOBAL : counted, add, size, S->flags | BYPASS_L1,
-               1, 0, n == 1);
+  count_spaces(w, stat, lying, mask, add, size, S->flags | BYPASS_L1, 1, 0, n == 1);
 }

@@ -17,14 +17,14 @@ void rt_cp_async(Warp *w, u32 mask, u32 site) {
     Place D, G;
     u64 to = w->addr[l] + BASE(SHARED_SLOT);
     u32 n = given[l] < size ? given[l] : size;
-    enum Trouble t = resolve(w, to, size, l, 1, &D);
+    enum Trouble t = resolve_in(w, SHARED, to, size, l, 1, &D);
     if (t) {
       trouble(w, t, mask, site, l, WRITE, &D, to, size);
       continue;
     }
     u8 value[16] = {0};
     if (n) {
-      t = resolve(w, from[l], n, l, 0, &G);
+      t = resolve_in(w, GLOBAL, from[l], n, l, 0, &G);
       /* The whole copy is aligned, not the part of it that is read. */
       if (t == UNALIGNED && from[l] % size == 0) t = G.p ? FINE : OUTSIDE;
       if (t) {
@@ -91,7 +91,7 @@ void rt_ldmatrix(Warp *w, u32 mask, u32 site) {
   LANE_LOOP(lanes & mask, l) {
     Place P;
     u64 a = w->addr[l] + (S->space == SHARED ? BASE(SHARED_SLOT) : 0);
-    enum Trouble t = resolve(w, a, 16, l, 0, &P);
+    enum Trouble t = resolve_in(w, SHARED, a, 16, l, 0, &P);
     if (t) {
       trouble(w, t, mask, site, l, READ, &P, a, 16);
       for (u32 k = 0; k < 4; k++) rows[k][l] = 0x7fff7fff;
@@ -127,7 +127,7 @@ void rt_stmatrix(Warp *w, u32 mask, u32 site) {
   LANE_LOOP(lanes & mask, l) {
     Place P;
     u64 a = w->addr[l] + (S->space == SHARED ? BASE(SHARED_SLOT) : 0);
-    enum Trouble t = resolve(w, a, 16, l, 1, &P);
+    enum Trouble t = resolve_in(w, SHARED, a, 16, l, 1, &P);
     if (t) {
       trouble(w, t, mask, site, l, WRITE, &P, a, 16);
       continue;

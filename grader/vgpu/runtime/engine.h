@@ -69,7 +69,7 @@ typedef struct {
 typedef struct { u8 space, elem_bytes; u16 flags; u32 vector; u32 block; u32 kind; } Site;
 typedef struct {
   u64 requests, lanes, bytes, sectors, ideal, wavefronts, ideal_wavefronts, serial, l1_hits,
-      l2_sectors, dram_sectors, distinct;
+      l2_sectors, dram_sectors, distinct, shared_requests;
 } Stat;
 typedef struct { u64 runs, lanes, divergent; } Counter;
 typedef struct { u32 size, storage; } Array;   /* of a shared array or local depot */

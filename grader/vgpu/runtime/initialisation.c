@@ -107,12 +107,12 @@ static void shadow_load(Warp *w, u32 mask, u32 site, u64 add) {
       return;
     }
   }
-  u32 counted = S->space;
+  u32 lying[SPACES] = {0};
   LANE_LOOP(mask, l) {
     Place P;
     u64 a = w->addr[l] + add;
-    enum Trouble t = resolve(w, a, size, l, 0, &P);
-    counted = P.space;
+    enum Trouble t = resolve_in(w, S->space, a, size, l, 0, &P);
+    lying[P.space] |= 1u << l;
     if (t) {
       trouble(w, t, mask, site, l, READ, &P, a, size);
       poison(w, l, elem, vec);
@@ -130,7 +130,7 @@ static void shadow_load(Warp *w, u32 mask, u32 site, u64 add) {
     if (tracked(&P)) race_access(w, l, site, READ, S->flags, &P, a, size, 0);
     if (S->flags & (VOLATILE | RELAXED | ACQUIRE)) observed(w, a, S->flags & ACQUIRE);
   }
-  count_access(w, stat, mask, counted, add, size, S->flags, 0, contiguous, same);
+  count_spaces(w, stat, lying, mask, add, size, S->flags, 0, contiguous, same);
 }
 
 static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
@@ -142,7 +142,7 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
   int contiguous, same;
   pattern(w->addr, mask, size, &contiguous, &same);
   w->serial++;
-  u32 counted = S->space, undefined = 0;
+  u32 lying[SPACES] = {0}, undefined = 0;
   for (u32 k = 0; k < size; k++) undefined |= in[k];
   undefined &= mask;
   if (contiguous && mask == ALL && vec == 1 && !undefined && !S->flags &&
@@ -157,8 +157,8 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
   LANE_LOOP(mask, l) {
     Place P;
     u64 a = w->addr[l] + add;
-    enum Trouble t = resolve(w, a, size, l, 1, &P);
-    counted = P.space;
+    enum Trouble t = resolve_in(w, S->space, a, size, l, 1, &P);
+    lying[P.space] |= 1u << l;
     if (t) {
       trouble(w, t, mask, site, l, WRITE, &P, a, size);
       continue;
@@ -189,7 +189,7 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
       for (u32 k = 0; k < size; k++) *init_byte(w, &P, l, k) = bad ? !(in[k] >> l & 1) : 1;
     if (S->flags & (VOLATILE | RELAXED | RELEASE)) published(w, a, S->flags);
   }
-  count_access(w, stat, mask, counted, add, size, S->flags, 1, contiguous, same);
+  count_spaces(w, stat, lying, mask, add, size, S->flags, 1, contiguous, same);
 }
 
 /* Returns whether the old value was undefined. */

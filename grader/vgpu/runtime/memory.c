@@ -188,12 +188,12 @@ void rt_load(Warp *w, u32 mask, u32 site) {
     count_access(w, stat, mask, SHARED, add, size, S->flags, 0, contiguous, same);
     return;
   }
-  u32 counted = space;
+  u32 lying[SPACES] = {0};
   LANE_LOOP(mask, l) {
     Place P;
     u64 a = w->addr[l] + add;
-    enum Trouble t = resolve(w, a, size, l, 0, &P);
-    counted = P.space;
+    enum Trouble t = resolve_in(w, S->space, a, size, l, 0, &P);
+    lying[P.space] |= 1u << l;
     if (t) {
       trouble(w, t, mask, site, l, READ, &P, a, size);
       poison(w, l, elem, vec);
@@ -201,7 +201,7 @@ void rt_load(Warp *w, u32 mask, u32 site) {
       lane_get(w, &P, l, elem, vec);
     }
   }
-  count_access(w, stat, mask, counted, add, size, S->flags, 0, contiguous, same);
+  count_spaces(w, stat, lying, mask, add, size, S->flags, 0, contiguous, same);
 }
 
 void rt_store(Warp *w, u32 mask, u32 site) {
@@ -245,14 +245,14 @@ void rt_store(Warp *w, u32 mask, u32 site) {
     count_access(w, stat, mask, SHARED, add, size, S->flags, 1, contiguous, same);
     return;
   }
-  u32 counted = space;
+  u32 lying[SPACES] = {0};
   LANE_LOOP(mask, l) {
     Place P;
     u64 a = w->addr[l] + add;
-    enum Trouble t = resolve(w, a, size, l, 1, &P);
-    counted = P.space;
+    enum Trouble t = resolve_in(w, S->space, a, size, l, 1, &P);
+    lying[P.space] |= 1u << l;
     if (t) trouble(w, t, mask, site, l, WRITE, &P, a, size);
     else lane_put(w, &P, l, elem, vec);
   }
-  count_access(w, stat, mask, counted, add, size, S->flags, 1, contiguous, same);
+  count_spaces(w, stat, lying, mask, add, size, S->flags, 1, contiguous, same);
 }

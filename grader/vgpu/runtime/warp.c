@@ -94,7 +94,7 @@ u32 rt_mbarrier(Warp *w, u32 mask, u32 site) {
   LANE_LOOP(mask, l) {
     Place P;
     u64 a = w->addr[l] + add, m = 0;
-    enum Trouble t = resolve(w, a, 8, l, 1, &P);
+    enum Trouble t = resolve_in(w, SHARED, a, 8, l, 1, &P);
     if (t) {
       trouble(w, t, mask, site, l, ATOMIC, &P, a, 8);
       continue;
@@ -141,7 +141,7 @@ void rt_cp_arrive(Warp *w, u32 mask, u32 site) {
   LANE_LOOP(mask, l) {
     Place P;
     u64 a = w->addr[l] + window(S->space, 0), m;
-    enum Trouble t = resolve(w, a, 8, l, 1, &P);
+    enum Trouble t = resolve_in(w, SHARED, a, 8, l, 1, &P);
     if (t) {
       trouble(w, t, mask, site, l, ATOMIC, &P, a, 8);
       continue;
