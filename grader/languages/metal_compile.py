@@ -45,7 +45,7 @@ from grader.languages.metal_code import (
 )
 from grader.languages.metal_messages import diagnostics, lost_spaces
 from grader.languages.metal_refused import refused
-from grader.languages.metal_signature import KernelText, Reading, read
+from grader.languages.metal_signature import KernelText, Reading, own_lines, read
 from grader.languages.metal_source import (
     Edited,
     blank,
@@ -112,12 +112,8 @@ def compile_submission(
     """
     started = time.perf_counter()
     files = {file_name: text, **headers}
-    for name, content in files.items():
-        if construct := unsupported(content):
-            raise NotGradableError(
-                f"{name}:{construct.line}: {construct.word} is not supported: "
-                f"the virtual GPU has no {construct.family}"
-            )
+    if any(map(unsupported, files.values())):
+        _refuse_unsupported(file_name, files)
     values = {name: value for contract in contracts for name, value in contract.constants.items()}
     submission = _Submission(
         file_name,
@@ -155,6 +151,21 @@ def compile_submission(
     mentioned = [n for n in values if any(re.search(rf"\b{n}\b", blank(t)) for t in files.values())]
     library = Path(precompiled) if precompiled else None
     return _compile(submission, entries, problems, mentioned, library)
+
+
+def _refuse_unsupported(file_name: str, files: Mapping[str, str]) -> None:
+    """Raise for a construct that no device here has, unless the preprocessor passes it over."""
+    for name, content in files.items():
+        _write(name, content)
+    said = preprocess(file_name)
+    left = own_lines(said.output, tuple(files))
+    for name, content in ({"": left.text} if said.ok else files).items():
+        if construct := unsupported(content):
+            file, line = (name, construct.line) if name else left.places[construct.line - 1]
+            raise NotGradableError(
+                f"{file}:{line}: {construct.word} is not supported: "
+                f"the virtual GPU has no {construct.family}"
+            )
 
 
 def _compile(

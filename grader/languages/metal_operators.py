@@ -88,6 +88,13 @@ def _operand_start(bare: str, offset: int) -> int | None:
     return None if name is None else end - len(name[0])
 
 
+def _is_plain_there(bare: str, name: str, offset: int) -> bool:
+    """Whether the last declaration of a name before `offset` makes it a number or vector."""
+    plain = re.compile(rf"\b{_PLAIN.pattern}(?:\s*<[^<>;(){{}}]*>)?[\s*&]+{name}\s*[=;,)\[({{]")
+    own = [m.end() for m in _STRUCTURES.finditer(bare, 0, offset) if m["name"] == name]
+    return any(m.end() > max(own, default=0) for m in plain.finditer(bare, 0, offset))
+
+
 def _choices(bare: str) -> Iterator[Edit]:
     """`c ? p[i] : S{}` with p in an address space: the structure is read first."""
     references: set[str] = set()
@@ -105,6 +112,8 @@ def _choices(bare: str) -> Iterator[Edit]:
             if close is None:
                 break
             end = close
+        if _is_plain_there(bare, name, match.start()):
+            continue
         read = match["star"] or end > match.end() or name in references
         if read and re.compile(r"\s*(?:[;,)\]}]|:(?!:))").match(bare, end):
             start = match.start("star") if match["star"] else match.start("name")

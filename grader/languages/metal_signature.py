@@ -128,7 +128,7 @@ class Reading:
 
 
 @dataclass
-class _Text:
+class OwnLines:
     """Preprocessed text with the source line of each of its lines."""
 
     text: str
@@ -137,7 +137,7 @@ class _Text:
 
 def read(preprocessed: str, files: Sequence[str]) -> Reading:
     """The kernels in clang's `-E` output that come from `files`, in order."""
-    source = _own_lines(preprocessed, files)
+    source = own_lines(preprocessed, files)
     # One byte per character: offsets in the text, the tree and the blanked copies agree.
     source.text = blank_comments(re.sub(r"[^\x00-\x7f]", "?", source.text))
     plain = blank(source.text)
@@ -188,7 +188,7 @@ def read(preprocessed: str, files: Sequence[str]) -> Reading:
     )
 
 
-def _globals(root: Node, text: bytes, source: _Text) -> Iterator[tuple[str, int, str]]:
+def _globals(root: Node, text: bytes, source: OwnLines) -> Iterator[tuple[str, int, str]]:
     """Variables outside of functions that are not in `constant` (MSL 4.2: there is no other place).
 
     Only of built-in types or where a space is written: samplers are allowed. Nothing is said of a
@@ -218,7 +218,7 @@ def _globals(root: Node, text: bytes, source: _Text) -> Iterator[tuple[str, int,
             yield file, line, " ".join(head.split("=", maxsplit=1)[0].rstrip("; ").split())
 
 
-def _bare_pointers(root: Node, text: bytes, source: _Text) -> Iterator[tuple[str, int, str]]:
+def _bare_pointers(root: Node, text: bytes, source: OwnLines) -> Iterator[tuple[str, int, str]]:
     """Pointers and references without an address space, which Metal does not have.
 
     Only where the text is surely a declaration: a product in an argument can look like one.
@@ -245,9 +245,10 @@ def _bare_pointers(root: Node, text: bytes, source: _Text) -> Iterator[tuple[str
             yield file, line, " ".join(written.split("=", maxsplit=1)[0].split())
 
 
-def _own_lines(preprocessed: str, files: Sequence[str]) -> _Text:
+def own_lines(preprocessed: str, files: Sequence[str]) -> OwnLines:
+    """The lines in clang's `-E` output that come from `files`."""
     lines: list[str] = []
-    result = _Text("")
+    result = OwnLines("")
     file, number = "", 0
     for line in preprocessed.split("\n"):
         if marker := _MARKER.match(line):
@@ -262,7 +263,9 @@ def _own_lines(preprocessed: str, files: Sequence[str]) -> _Text:
     return result
 
 
-def _instances(source: _Text, plain: str, templates: dict[str, KernelText]) -> Iterator[KernelText]:
+def _instances(
+    source: OwnLines, plain: str, templates: dict[str, KernelText]
+) -> Iterator[KernelText]:
     """Explicit instantiations with a host name: `template [[host_name("x")]] ... f<float>...;`."""
     pattern = re.compile(
         r"\btemplate\s*(?P<attributes>(?:\[\[.*?\]\]\s*)+)(?P<rest>[^;]*);", re.DOTALL
@@ -361,7 +364,7 @@ def _returns(node: Node, text: bytes) -> str:
 
 
 def _misplaced(
-    node: Node, declarator: Node, start: int, text: bytes, source: _Text
+    node: Node, declarator: Node, start: int, text: bytes, source: OwnLines
 ) -> Iterator[tuple[str, int]]:
     """Attributes between the word `kernel` and the kernel's name, and behind its arguments."""
     spans = []
@@ -377,7 +380,7 @@ def _misplaced(
             yield " ".join(listed[0].split()), source.places[row][1]
 
 
-def _arguments(declarator: Node, text: bytes, source: _Text) -> Iterator[ArgumentText]:
+def _arguments(declarator: Node, text: bytes, source: OwnLines) -> Iterator[ArgumentText]:
     """The arguments: the text between the commas of the parameter list, word for word."""
     parameters = declarator.child_by_field_name("parameters")
     if parameters is None:

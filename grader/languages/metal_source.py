@@ -205,7 +205,7 @@ def _function_constants(plain: str) -> Iterator[tuple[int, int, str, str]]:
     """`constant bool f [[function_constant(0)]];`: the attribute becomes the value."""
     pattern = re.compile(
         r"(?P<type>[\w:]+)\s+(?P<name>\w+)\s*"
-        r"(?P<attribute>\[\[\s*function_constant\s*\(\s*\d+\s*\)\s*\]\])\s*;"
+        r"(?P<attribute>\[\[\s*function_constant\s*\([^\[\];]*\)\s*\]\])\s*;"
     )
     for match in pattern.finditer(plain):
         yield *match.span("attribute"), match["name"], match["type"]

@@ -24,6 +24,7 @@ from grader.languages.metal_operators import ELEMENT, Edit
 _VECTOR = rf"(?:(?:packed_)?{ELEMENT}[234]|bool[234]|(?:half|float)[234]x[234])"
 _VEC = r"(?:packed_)?vec\s*<[^<>;{}()]*>"
 _NAMED = re.compile(rf"(?:metal\s*::\s*)?\b(?:{_VECTOR}|{_VEC})")
+_SPACES = ("thread", "device", "constant", "threadgroup")
 _SPACE = r"(?:\s|\\\n)*"
 _VARIABLE = re.compile(
     rf"\b(?P<type>(?:packed_)?{ELEMENT}[234]|(?:metal\s*::\s*)?\b{_VEC})\s+(?=\w)"
@@ -33,6 +34,11 @@ _PARAMETER = re.compile(
     r"\s*(?:(?:const|thread|device|constant|threadgroup)\s+)*[A-Za-z_][\w:]*[\s*&]+\w+\s*"
 )
 _LITERAL = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?P<suffix>bf|BF|H)\b")
+_DOUBLE = re.compile(
+    r"(?<![\w.#])(?:(?:\d[\d']*\.(?![.\w])|\d*\.\d+|\d+\.(?=[eE]))(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+"
+    r"|0[xX][\da-fA-F]*\.?[\da-fA-F]*[pP][+-]?\d+)(?![\w.]|[ \t]*##)"
+)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|import)\b[^\n]*", re.MULTILINE)
 _BOOLS = re.compile(r"(?:\bmetal\s*::\s*)?\bvec\s*<\s*bool\s*,")
 
 
@@ -44,6 +50,7 @@ def value_edits(bare: str) -> Iterator[Edit]:
     for match in _LITERAL.finditer(bare):
         yield match.start(), match.start(), "half(" if match["suffix"] == "H" else "bfloat("
         yield *match.span("suffix"), ")"
+    yield from _floats(bare)
     yield from _braced_arguments(bare)
     yield from _variables(bare)
     yield from _constructions(bare)
@@ -62,6 +69,14 @@ def _dependent_names(bare: str) -> str:
     if re.search(r"\bbfloat", bare):  # clang has no cast between the two
         names |= {"half", "bfloat"}
     return "|".join(sorted(names)) or "(?!)"
+
+
+def _floats(bare: str) -> Iterator[Edit]:
+    """`0.5` is a float: clang takes it for a double again where it instantiates a template."""
+    included = [match.span() for match in _INCLUDE.finditer(bare)]
+    for match in _DOUBLE.finditer(bare):
+        if not any(start <= match.start() < stop for start, stop in included):
+            yield match.end(), match.end(), "f"
 
 
 def _called(start: int, stop: int) -> Iterator[Edit]:
@@ -140,7 +155,8 @@ def _casts(bare: str, names: str) -> Iterator[Edit]:
                 continue
         elif before.endswith("]") or (word and word[0] not in ("return", "else", "do")):
             continue
-        if match["name"] and match["next"] in "~!+*&-":  # the name may be a variable's elsewhere
+        sign = match["name"] and match["next"] in "~!+*&-"
+        if sign and (match["next"] in "+*&" or _is_variable(bare, match["name"], match.start())):
             continue
         end = operand_end(bare, match.end(), any_cast)
         if end is not None:
@@ -148,6 +164,16 @@ def _casts(bare: str, names: str) -> Iterator[Edit]:
             kind = _BOOLS.sub("metal::bool_vector<", " ".join(match["type"].split()))
             yield *match.span(), f"::metal::__make<{kind}>("
             yield end, end, ")"
+
+
+def _is_variable(bare: str, name: str, offset: int) -> bool:
+    """Whether the last declaration of a name before `offset` makes it a variable, not a type."""
+    declared = re.compile(rf"\b(?P<kind>\w+)\s*[\s*&]\s*{name}\s*[,;)=>\[]")
+    last = ""
+    for match in declared.finditer(bare, 0, offset):
+        if match["kind"] not in ("return", "const", "sizeof", *_SPACES):
+            last = match["kind"]
+    return last not in ("", "typename", "class", "using")
 
 
 def _static_casts(bare: str, names: str) -> Iterator[Edit]:

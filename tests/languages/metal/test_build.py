@@ -268,6 +268,17 @@ def test_a_position_may_be_a_variable_outside_of_functions() -> None:
             assert out.tolist() == expected
 
 
+def test_what_the_preprocessor_passes_over_is_no_reason_not_to_grade() -> None:
+    unused = (
+        "#if defined(HAS_TENSORS)\n#include <MetalPerformancePrimitives/any.h>\n"
+        "using mpp::tensor_ops::matmul2d;\n#endif\n#define READ(t) texture2d<float> t\n"
+    )
+    artefact = accepted(unused + KERNEL, VEC_ADD)
+    assert "texture" not in artefact.variants[0].ptx
+    with pytest.raises(NotGradableError, match=r"^kernel\.metal:9: texture2d is not supported"):
+        compiled(unused + KERNEL.replace("kernel void", "READ(one);\nkernel void"), VEC_ADD)
+
+
 def test_a_buffer_bound_outside_of_functions_is_not_gradable() -> None:
     text = (
         "constant float* constant t [[buffer(3)]];\nkernel void k(device float* o) { o[0] = t[0]; }"

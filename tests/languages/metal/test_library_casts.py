@@ -31,6 +31,9 @@ TEMPLATES = """
 template <typename T, typename U> T cast_to(U x) { return (T)x; }
 template <typename T, typename U> T made_from(U x) { return T(x); }
 template <typename T, typename U> T static_to(U x) { return static_cast<T>(x); }
+template <typename T, typename U> T negated(U x) { return (T) -x; }
+template <typename T> T eased(T x) { return fmin(1, x * 0.25 + 5.e-1); }
+template <typename T> int bytes(T x) { return sizeof(x * 0.5) + sizeof(x + 1.) + sizeof(x - 2e0); }
 template <int N> float count(vec<bool, N> m) {
   float s = 0;
   for (int i = 0; i < N; i++) s += m[i] ? 1 : 0;
@@ -52,6 +55,10 @@ template <int N> float count(vec<bool, N> m) {
         ("float4(cast_to<int4>(v))", np.trunc(V)),
         ("float4(made_from<int4>(v))", np.trunc(V)),
         ("float4(static_to<half4>(v))", V),
+        ("float4(negated<int4>(v))", -np.trunc(V)),
+        ("eased(v)", np.minimum(1, V * 0.25 + 0.5)),
+        ("float4(eased(1.5f), bytes(1.0f), bytes(1.0h), negated<half>(2))",
+         np.tile([0.875, 12, 12, -2], (2, 1))),
         ("cast_to<float4>(2.0f)", np.full((2, 4), 2)),
         ("float4(cast_to<half>(bfloat(v.x)), 1.5bf, 0.5H, cast_to<bfloat>(2.0h))",
          np.stack([V[:, 0], *(np.full(2, x) for x in (1.5, 0.5, 2))], 1)),
@@ -152,6 +159,9 @@ def test_constants_of_packed_and_bool_vectors() -> None:
         "  float2 p(1, 2), q(p), r(3);\n  a[i] = p.x + q.y + r.x;",
         "  vec<half, 4> h(half3(1), 2), g(h);\n  a[i] = h.w + g.x;",
         "  float2 f(float2 x);\n  a[i] = 1;",  # a declaration of a function
+        "  struct S { float f; };\n  device const S* x = (device const S*)b;\n"
+        "  S y = i ? x[0] : S{1};\n  { float2 x(y.f);\n  a[i] = i ? x[0] : x[1]; }",
+        "#define TENTH 0.1##f\n  uint T = 3;\n  a[i] = (T) - i + TENTH;",
         "  device const float* __restrict p = b;\n  a[i] = p[0];",
         "  assert(i < 3);\n  a[i] = (half)(b[i]) + (float)sizeof(float4) + (i)*2;",
         "  auto f = [](float4) { return 1.0f; };\n  a[i] = f(float4(1));",

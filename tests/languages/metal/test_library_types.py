@@ -217,7 +217,8 @@ def test_function_constants_take_the_assignment_s_values() -> None:
     from tests.languages.metal.sources import contract
 
     text = (
-        "#include <metal_stdlib>\nconstant int WIDTH [[function_constant(0)]];\n"
+        "#include <metal_stdlib>\n#define FIRST 40\n"
+        "constant short WIDTH [[function_constant(FIRST + 2)]];\n"
         "constant bool GIVEN = is_function_constant_defined(WIDTH);\n"
         "constant bool OTHER [[function_constant(1)]];\n"
         "kernel void k(device float* a [[buffer(0)]]) {\n"
