@@ -2,22 +2,29 @@
 
     // expect: verdict=out_of_bounds
     // expect: kind=out_of_bounds line=9 access=read buffer=A
+    // expect: points=85 speed="<= 3"
 
-The verdict must be that of the folder it lies in. Every other line names a finding that must be
-there, by any of a fault's own keys. `kind=mismatch` is a wrong number (`buffer`, and in `pattern`
-a part of its pattern), `kind=diagnostic` a message of the compiler (`line`, `message`).
+The verdict must be that of the folder it lies in. A line of points names items of the rubric, or
+`points` for their sum: a number, or a limit that they must keep. Every other line names a finding
+that must be there, by any of a fault's own keys. `kind=mismatch` is a wrong number (`buffer`, and
+in `pattern` a part of its pattern), `kind=diagnostic` a message of the compiler (`line`,
+`message`).
 """
 
 from __future__ import annotations
 
 import re
 
+from grader.assignment_schema import RUBRIC_ITEMS
 from grader.errors import AssignmentError
 from grader.result import Fault, Record, Result, Severity
 
 KEYS = frozenset({"kind", "severity", "access", "space", "buffer", "line", "column", "index",
                   "extent", "count", "pattern", "message"})  # fmt: skip
 
+POINTS = frozenset({"points", *RUBRIC_ITEMS})
+
+_LIMIT = re.compile(r"\s*(<=|>=|<|>|)\s*(\d+)\s*")
 _LINE = re.compile(r"^\s*(?://|#)\s*expect:\s*(.*)$", re.MULTILINE)
 _PAIR = re.compile(r'(\w+)=(?:"([^"]*)"|(\S+))')
 
@@ -28,7 +35,10 @@ class Expectation(Record):
     keys: dict[str, str]
 
     def __str__(self) -> str:
-        return " ".join(f"{key}={value}" for key, value in self.keys.items())
+        return " ".join(
+            f'{key}="{value}"' if " " in value else f"{key}={value}"
+            for key, value in self.keys.items()
+        )
 
 
 def read(text: str, file: str) -> tuple[str | None, tuple[Expectation, ...]]:
@@ -42,6 +52,15 @@ def read(text: str, file: str) -> tuple[str | None, tuple[Expectation, ...]]:
         if set(keys) == {"verdict"}:
             verdict = keys["verdict"]
             continue
+        if set(keys) <= POINTS:
+            for key, value in keys.items():
+                if not _LIMIT.fullmatch(value):
+                    raise AssignmentError(
+                        f"{file}:{line}: expected points such as {key}=12 or {key}=\"<= 12\", "
+                        f"found {value!r}"
+                    )
+            found.append(Expectation(keys=keys))
+            continue
         unknown = sorted(set(keys) - KEYS)
         if unknown:
             raise AssignmentError(f"{file}:{line}: unknown key {unknown[0]!r} of a finding")
@@ -54,7 +73,37 @@ def missing(expected: tuple[Expectation, ...], result: Result) -> tuple[Expectat
     return tuple(one for one in expected if not _met(one, result))
 
 
+def found_instead(one: Expectation, result: Result) -> str:
+    """What a result has in place of the points that a line names; empty for other lines."""
+    return " ".join(f"{key}={_earned(key, result)}" for key in one.keys if key in POINTS)
+
+
+def _earned(item: str, result: Result) -> int | None:
+    """Points of an item of the rubric, or of all: null where nothing was scored."""
+    if item == "points":
+        return result.score.points
+    if result.score.points is None:
+        return None
+    return sum(line.points for line in result.score.lines if line.item == item)
+
+
+def _keeps(limit: str, earned: int | None) -> bool:
+    found = _LIMIT.fullmatch(limit)
+    if found is None or earned is None:
+        return False
+    number = int(found[2])
+    return {
+        "<=": earned <= number,
+        ">=": earned >= number,
+        "<": earned < number,
+        ">": earned > number,
+        "": earned == number,
+    }[found[1]]
+
+
 def _met(one: Expectation, result: Result) -> bool:
+    if set(one.keys) <= POINTS:
+        return all(_keeps(limit, _earned(item, result)) for item, limit in one.keys.items())
     kind = one.keys.get("kind")
     wanted = one.keys.get("pattern")
     if kind == "mismatch" or (kind is None and wanted is not None):

@@ -1,9 +1,10 @@
 """Proves that an assignment grades as it should.
 
 The reference of every language must be accepted with full points, its notes included; every known
-submission in `submissions/<verdict>/` must get the verdict of its folder and the findings that its
-own header names; the starters must build and not be accepted; no wrong answer may pass (`lint`),
-the frameworks installed must agree with the oracle, and the README with `assignment.toml`.
+submission in `submissions/<verdict>/` must get the verdict of its folder and the findings and
+points that its own header names; the starters must build and not be accepted; no wrong answer may
+pass (`lint`), the frameworks installed must agree with the oracle, and the README with
+`assignment.toml`.
 """
 
 from __future__ import annotations
@@ -221,7 +222,9 @@ def _difference(subject: Subject, result: Result) -> str:
         verdict, expected = expectations.read(path.read_text(errors="replace"), str(path))
         if verdict is not None and verdict != subject.expected:
             missing.append(f"its header says {verdict}, its folder {subject.expected}")
-        missing += [f"not found: {one}" for one in expectations.missing(expected, result)]
+        for one in expectations.missing(expected, result):
+            instead = expectations.found_instead(one, result)
+            missing.append(f"expected {one}, found {instead}" if instead else f"not found: {one}")
     return "; ".join(missing)
 
 

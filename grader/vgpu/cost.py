@@ -34,11 +34,15 @@ class Gpu:
     blocks: int
     registers: int
     shared_bytes: int
-    alu_latency: float  # clocks until a dependent instruction
-    l1_latency: float
-    l2_latency: float
-    dram_latency: float
-    barrier_latency: float
+    alu_latency: int  # clocks until a dependent instruction
+    special_latency: int
+    shuffle_latency: int
+    tensor_latency: int
+    shared_latency: int
+    l1_latency: int
+    l2_latency: int
+    dram_latency: int
+    barrier_latency: int
     launch_seconds: float
 
     @property
@@ -52,7 +56,7 @@ A100 = Gpu(
     multiprocessors=108,
     clock_hz=1.41e9,
     dram_bytes_per_second=1.555e12,
-    l2_bytes_per_clock=5120.0,
+    l2_bytes_per_clock=2560.0,
     l2_slices=80.0,
     l1_lines=1.0,
     warp_instructions=4.0,
@@ -66,16 +70,17 @@ A100 = Gpu(
     blocks=32,
     registers=65536,
     shared_bytes=164 * 1024,
-    alu_latency=4.0,
-    l1_latency=33.0,
-    l2_latency=200.0,
-    dram_latency=470.0,
-    barrier_latency=20.0,
+    alu_latency=4,
+    special_latency=18,
+    shuffle_latency=23,
+    tensor_latency=25,
+    shared_latency=29,
+    l1_latency=33,
+    l2_latency=200,
+    dram_latency=470,
+    barrier_latency=20,
     launch_seconds=2.0e-6,
 )
-
-LOADS_IN_FLIGHT = 2.0
-"""How many loads of a warp overlap: counts do not tell which loads depend on which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,7 @@ def estimate(
         "atomics": max(
             count("atomic_serialisation") / (gpu.atomic_steps * busy),
             count("global_atomics") / gpu.l2_slices,
+            count("atomics_on_one_address"),  # all in one slice
         ),
         "latency": _latency(counts, registers, gpu),
     }
@@ -158,24 +164,6 @@ def _l2_sectors(counts: Mapping[str, float]) -> float:
 
 
 def _latency(counts: Mapping[str, float], registers: int | None, gpu: Gpu) -> float:
-    """Clocks that the longest chain takes: a warp's own time, as often as warps must queue."""
-    blocks = max(1.0, counts.get("blocks", 1.0))
-    warps = blocks * -(-max(1.0, counts.get("threads_per_block", 1.0)) // 32)
-    sectors = counts.get("global_load_sectors", 0.0)
-    loads = counts.get("global_load_requests", 0.0)
-    wait = gpu.l1_latency
-    if sectors:
-        hit = min(1.0, counts.get("l1_hit_sectors", 0.0) / sectors)
-        beyond = max(1.0, counts.get("l2_sectors", 0.0))
-        l2 = min(1.0, counts.get("l2_hit_sectors", 0.0) / beyond)
-        wait = hit * gpu.l1_latency + (1 - hit) * (
-            l2 * gpu.l2_latency + (1 - l2) * gpu.dram_latency
-        )
-    chain = (
-        gpu.alu_latency * counts.get("warp_instructions", 0.0)
-        + wait * loads / LOADS_IN_FLIGHT
-        + gpu.l1_latency * counts.get("shared_requests", 0.0) / LOADS_IN_FLIGHT
-        + gpu.barrier_latency * counts.get("barriers", 0.0) * (warps / blocks)
-    ) / warps
+    """Clocks of the longest chain of waits: that of one block, or of those that must queue."""
     slots = gpu.multiprocessors * resident_blocks(counts, registers, gpu)
-    return chain * max(1.0, blocks / slots)
+    return max(counts.get("longest_chain", 0.0), counts.get("chains", 0.0) / slots)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.vgpu import layout as L
+from grader.vgpu.cost import A100
 from grader.vgpu.limits import LaunchError, Limits
 from grader.vgpu.lower import Lowered
 from grader.vgpu.lower_memory import SPACES
@@ -41,6 +42,8 @@ NOT_HERE = 0xFFFFFFFF
 
 LOCAL_BYTES = 512 << 10  # per thread (CUDA guide, compute capability 8.0)
 VARIABLE_BYTES = 512 << 20  # of `.global` and `.const` variables, in the host's memory
+L1_BYTES = 192 << 10  # of a multiprocessor, its blocks' shared memory included
+MET = 1 << 14  # MET_BITS of runtime/engine.h
 L2_LINES = 1 << 18  # 32 MiB of 128-byte lines; of an A100's 40 MiB
 
 
@@ -92,7 +95,15 @@ class Execution:
             ),
         )
         c.resident = per_sm * limits.multiprocessors
+        beside = min(per_sm, -(-math.prod(grid) // limits.multiprocessors))
+        c.l1_mask = (
+            1 << (max(L1_BYTES // beside - c.shared_bytes, 128) // 128).bit_length() - 1
+        ) - 1
         c.quantum = QUANTUM
+        c.latencies = (ctypes.c_uint32 * 5)(
+            A100.shared_latency, A100.l1_latency, A100.l2_latency, A100.dram_latency,
+            A100.barrier_latency,
+        )  # fmt: skip
         if shadow:
             offsets, flat = after(kernel.program)
             self.pd_offsets = np.array(offsets, np.uint32)
@@ -108,6 +119,8 @@ class Execution:
         c.text, c.text_capacity = self.text.ctypes.data, TEXT_BYTES
         self.counters = np.zeros((c.nblocks, 3), np.uint64)
         c.counters = self.counters.ctypes.data
+        self.met = np.zeros(MET, np.uint32)
+        c.met = self.met.ctypes.data
         self.l2 = np.zeros(L2_LINES, np.uint64)
         c.l2_tags, c.l2_lines = self.l2.ctypes.data, L2_LINES
 
@@ -157,7 +170,7 @@ class Execution:
         self.sites = (CSite * (len(lowered.sites) + 1))()
         for k, s in enumerate(lowered.sites):
             self.sites[k] = CSite(
-                spaces[s.space], s.elem_bytes, s.flags, s.vector, max(s.block, 0), 0
+                spaces[s.space], s.elem_bytes, s.flags, s.vector, max(s.block, 0), s.wait
             )
         self.stats = np.zeros((len(lowered.sites) + 1, len(STAT_FIELDS)), np.uint64)
         c.sites, c.nsites = ctypes.addressof(self.sites), len(lowered.sites)

@@ -51,6 +51,8 @@ W_NWARPS = 9072
 W_DYNAMIC_SHARED = 9076
 W_SMID = 9080
 W_RESULT = 9084
+W_WAIT = 9088  # eight u32
+W_CHAIN = 9120
 W_REGS = 16384
 
 # struct Counter, one per block: executions, active lanes summed, divergent branches.

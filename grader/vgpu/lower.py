@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from grader.vgpu import layout as L
 from grader.vgpu.emit import BITS, INT_OF_BYTES, INT_OF_FLOAT, Emitter, Shadow, V
 from grader.vgpu.frame import Frame
+from grader.vgpu.latency import timings
 from grader.vgpu.program import (
     UNIFORM_SPECIAL,
     Block,
@@ -45,7 +46,8 @@ ELEMENT = {
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An instruction the runtime hears about: memory, order, traps. `kind` is its family."""
+    """An instruction the runtime hears about: memory, order, traps. `kind` is its family, `wait`
+    how the warp waits for what it loads (latency.py)."""
 
     instruction: Instruction
     kind: str
@@ -55,6 +57,7 @@ class Site:
     flags: int = 0
     function: str = ""
     block: int = -1
+    wait: int = 0
 
 
 @dataclass(slots=True)
@@ -95,6 +98,7 @@ class Lowering:
         self.temp_labels = 0
         self.tables: dict[str, str] = {}
         self.frame = Frame(ptx, program, shadow)
+        self.timings = timings(program)
 
     def stack_offset(self, name: str, offset: int) -> int | None:
         """The generic (%SP) or window (%SPL) address of a constant offset into the depot."""
@@ -113,8 +117,10 @@ class Lowering:
 
     def site(self, i: Instruction, kind: str, **more: object) -> int:
         """Register an instruction with the runtime; returns its id."""
+        block = self.block
+        wait = self.timings[block.id].waits.get(id(i), 0)
         self.sites.append(
-            Site(i, kind, function=self.block.function, block=self.block.id, **more)  # type: ignore[arg-type]
+            Site(i, kind, function=block.function, block=block.id, wait=wait, **more)  # type: ignore[arg-type]
         )
         return len(self.sites) - 1
 

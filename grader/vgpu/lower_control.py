@@ -25,10 +25,30 @@ def count(lo: Lowering, block: Block) -> None:
     budget_at = lo.ptr(L.W_BUDGET)
     budget = e.op(f"load i64, ptr {budget_at}")
     e.do(f"store i64 {e.op(f'sub i64 {budget}, {cost}')}, ptr {budget_at}")
+    _time(lo, block)
     if lo.shadow:
         v_at = e.op(f"getelementptr i32, ptr %visited, i64 {block.id}")
         v = e.op(f"load i32, ptr {v_at}")
         e.do(f"store i32 {e.op(f'or i32 {v}, {lo.mask}')}, ptr {v_at}")
+
+
+def _time(lo: Lowering, block: Block) -> None:
+    """The block's own clocks, and what the loads of its last run were waited for."""
+    e = lo.e
+    timing = lo.timings[block.id]
+    if timing.arrives:
+        e.declare("rt_arrived", "void (ptr)")
+        e.do("call void @rt_arrived(ptr %w)")
+    at = lo.ptr(L.W_CHAIN)
+    chain = e.op(f"load i64, ptr {at}")
+    if timing.awaits:
+        waits = lo.ptr(L.W_WAIT)
+        each = e.op(f"load <8 x i32>, ptr {waits}, align 32")
+        e.declare("llvm.vector.reduce.add.v8i32", "i32 (<8 x i32>)")
+        waited = e.op(f"call i32 @llvm.vector.reduce.add.v8i32(<8 x i32> {each})")
+        e.do(f"store <8 x i32> zeroinitializer, ptr {waits}, align 32")
+        chain = e.op(f"add i64 {chain}, {e.op(f'zext i32 {waited} to i64')}")
+    e.do(f"store i64 {e.op(f'add i64 {chain}, {timing.clocks}')}, ptr {at}")
 
 
 def await_warp(lo: Lowering, i: Instruction) -> None:

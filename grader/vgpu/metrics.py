@@ -114,6 +114,9 @@ def collect(execution: Execution) -> Metrics:
     total["dram_write_bytes"] = 32 * c.dram_write_sectors
     total["dram_bytes"] = 32 * (c.dram_read_sectors + c.dram_write_sectors)
     total["l2_hit_sectors"] = c.l2_hits
+    total["atomics_on_one_address"] = c.most_met
+    total["chains"] = c.chains
+    total["longest_chain"] = c.longest_chain
     total["blocks"] = execution.grid[0] * execution.grid[1] * execution.grid[2]
     total["threads_per_block"] = execution.block[0] * execution.block[1] * execution.block[2]
     total["shared_bytes_per_block"] = c.shared_bytes

@@ -14,7 +14,7 @@ class CSite(ctypes.Structure):
         ("flags", ctypes.c_uint16),
         ("vector", ctypes.c_uint32),
         ("block", ctypes.c_uint32),
-        ("kind", ctypes.c_uint32),
+        ("wait", ctypes.c_uint32),
     )
 
 
@@ -83,6 +83,9 @@ class CLaunch(ctypes.Structure):
         ("lost_errors", _U64),
         ("heap_sites", _P), ("no_memory_site", _U32), ("heap_block_bytes", _U32),
         ("functions", _P), ("nfunctions", _U64),
+        ("latencies", _U32 * 5), ("pad_latencies", _U32),
+        ("chains", _U64), ("longest_chain", _U64), ("met", _P), ("most_met", _U32),
+        ("l1_mask", _U32),
     )  # fmt: skip
 
 

@@ -72,7 +72,35 @@ def test_a_diagnostic_is_found_by_its_line(line: str, met: bool) -> None:
     assert (expectations.missing(found, results.build_failed()) == ()) is met
 
 
-@pytest.mark.parametrize("line", ["nonsense", "colour=red"])
+@pytest.mark.parametrize(
+    ("line", "met"),
+    [
+        ("points=95", True),
+        ("points=94", False),
+        ('points="<= 95" speed=10', True),
+        ('points="< 95"', False),
+        ('points=">= 95" correct="> 0"', True),
+        ('speed=10 correct="<= 3"', False),
+        ('points=">95"', False),
+    ],
+)
+def test_points_are_those_of_the_score(line: str, met: bool) -> None:
+    _, found = expectations.read(f"// expect: {line}", "a.cu")
+    assert (expectations.missing(found, results.accepted()) == ()) is met
+
+
+def test_a_missing_limit_says_what_was_given() -> None:
+    (one,) = expectations.read('// expect: points=">= 96" speed="< 3"', "a.cu")[1]
+    assert str(one) == 'points=">= 96" speed="< 3"'
+    assert expectations.found_instead(one, results.accepted()) == "points=95 speed=10"
+
+
+def test_what_is_not_scored_keeps_no_limit() -> None:
+    _, found = expectations.read('// expect: points="<= 100"', "a.cu")
+    assert expectations.missing(found, results.grader_error()) == found
+
+
+@pytest.mark.parametrize("line", ["nonsense", "colour=red", "points=many", "speed=3 line=4"])
 def test_a_line_that_says_nothing_is_an_error(line: str) -> None:
     with pytest.raises(AssignmentError, match=r"a\.cu:1"):
         expectations.read(f"// expect: {line}", "a.cu")

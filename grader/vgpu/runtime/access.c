@@ -135,8 +135,11 @@ static inline u8 *local_byte(Warp *w, u64 offset, u32 lane) {
 
 static inline void touch(Launch *L, Block *B, Stat *S, u64 line, u32 sectors, u32 flags,
                          int write) {
-  /* 128-byte lines of four sectors; L1 per block and L2 are direct mapped, writes go through. */
-  u64 *l1 = &B->l1_tags[line & 1023];
+  /* 128-byte lines of four sectors; L1 per block and L2 are direct mapped, writes go through and
+     leave what L1 has. Where a line lies depends on its buffer too, as sets of caches are hashed:
+     arrays that begin at equal offsets must not always meet. */
+  u64 place = line + (line >> (SLOT_BITS - 7)) * 0x9e3779b1u;
+  u64 *l1 = &B->l1_tags[place & L->l1_mask];
   u64 tag = line << 4;
   u32 missing = sectors;
   if (!write && !(flags & (BYPASS_L1 | VOLATILE))) {
@@ -147,12 +150,10 @@ static inline void touch(Launch *L, Block *B, Stat *S, u64 line, u32 sectors, u3
       *l1 = tag | sectors;
     }
     S->l1_hits += (u32)__builtin_popcount(sectors & ~missing);
-  } else if (write && (*l1 & ~15ull) == tag && *l1) {
-    *l1 &= ~(u64)sectors;
   }
   if (!missing) return;
   S->l2_sectors += (u32)__builtin_popcount(missing);
-  u64 *l2 = &L->l2_tags[line & (L->l2_lines - 1)];
+  u64 *l2 = &L->l2_tags[place & (L->l2_lines - 1)];
   u32 absent = missing;
   if ((*l2 & ~15ull) == tag && *l2) {
     absent = missing & ~(u32)(*l2 & 15);
@@ -253,12 +254,15 @@ static void count_shared(Warp *w, Stat *S, u32 mask, u64 add, u32 size) {
   }
 }
 
-static void count_access(Warp *w, Stat *S, u32 mask, u32 space, u64 add, u32 size, u32 flags,
-                         int write, int contiguous, int same) {
+/* Counts an access of a warp; returns the clocks until its values are there. */
+static inline u32 count(Warp *w, Stat *S, u32 mask, u32 space, u64 add, u32 size, u32 flags,
+                        int write, int contiguous, int same) {
+  const u32 *latencies = w->launch->latencies;
   u32 lanes = (u32)__builtin_popcount(mask);
   S->requests++, S->lanes += lanes;
   if (space == SHARED) {
     S->shared_requests++;
+    u64 before = S->wavefronts;
     if (contiguous || same) {
       u32 phases = size <= 4 ? 1 : size / 4;
       u32 n = same ? 1 : phases > 1 ? (lanes * size + 127) / 128 : 1;
@@ -266,11 +270,11 @@ static void count_access(Warp *w, Stat *S, u32 mask, u32 space, u64 add, u32 siz
     } else {
       count_shared(w, S, mask, add, size);
     }
-    return;
+    return latencies[SHARED_LATENCY] + (u32)(S->wavefronts - before) - 1;
   }
   if (space == LOCAL) {
     S->sectors += (lanes * size + 31) / 32, S->ideal += (lanes * size + 31) / 32;
-    return;
+    return latencies[L1_LATENCY];
   }
   if (space == CONST || space == PARAM) {
     u64 seen[LANES];
@@ -281,8 +285,9 @@ static void count_access(Warp *w, Stat *S, u32 mask, u32 space, u64 add, u32 siz
       if (!j) seen[n++] = w->addr[l];
     }
     S->distinct += n;
-    return;
+    return latencies[L1_LATENCY] + n - 1;
   }
+  u64 l2 = S->l2_sectors, dram = S->dram_sectors;
   u32 f = (u32)__builtin_ctz(mask);
   u64 low = w->addr[f] + add;
   if (same) {
@@ -298,6 +303,21 @@ static void count_access(Warp *w, Stat *S, u32 mask, u32 space, u64 add, u32 siz
   } else {
     count_scattered(w, S, mask, add, size, flags, write);
   }
+  return latencies[S->dram_sectors != dram ? DRAM_LATENCY
+                   : S->l2_sectors != l2   ? L2_LATENCY
+                                           : L1_LATENCY];
+}
+
+static void count_access(Warp *w, Stat *S, u32 mask, u32 space, u64 add, u32 size, u32 flags,
+                         int write, int contiguous, int same) {
+  u32 clocks = count(w, S, mask, space, add, size, flags, write, contiguous, same);
+  u32 site = (u32)(S - w->launch->stats);
+  const Site *at = &w->launch->sites[site];
+  if (!at->wait) return;
+  u32 lane = (u32)__builtin_ctz(mask), row = write ? 1024 : 0;
+  waits(w, at->wait, lane, clocks);
+  if (write || flags & (VOLATILE | RELAXED | ACQUIRE))
+    polled(w, site, w->addr[lane], (u8 *)w->scratch + row + lane * at->elem_bytes, at->elem_bytes);
 }
 
 /* -- the pattern of a request ------------------------------------------------------------------ */

@@ -103,6 +103,10 @@ void rt_atom(Warp *w, u32 mask, u32 site) {
       continue;
     }
     if (L->checks && shadow_atomic(w, l, site, &P, a, size)) result_shadow |= 1u << l;
+    if (P.space == GLOBAL) {
+      u32 n = ++L->met[(a >> 2) * 0x9e3779b97f4a7c15ull >> (64 - MET_BITS)];
+      if (n > L->most_met) L->most_met = n;
+    }
     for (u32 e = 0; e < vec; e++) {
       u32 row = (e * LANES + l) * elem;
       u8 *p = P.local ? 0 : P.p + e * elem;

@@ -55,6 +55,7 @@ static void barrier_complete(Block *B, u32 id) {
     u32 awake = 0;
     for (u32 l = 0; l < LANES; l++) awake |= (u32)(w->barrier_id[l] == id) << l;
     awake &= b->mask[k] & w->wait_barrier;
+    if (awake) fold(w), later(&w->chain, b->chain), w->chain += L->latencies[BARRIER_LATENCY];
     w->wait_barrier &= ~awake;
     w->waiting = w->wait_barrier | w->wait_sync;
     w->barrier_result = result;
@@ -89,6 +90,7 @@ void rt_barrier(Warp *w, u32 mask, u32 site) {
     b->mixed = 1, b->other_site = site;
   b->flags |= S->vector & ~15u;
   b->arrived += (u32)__builtin_popcount(mask & ~b->mask[w->warpid]);
+  fold(w), later(&b->chain, w->chain);
   b->mask[w->warpid] |= mask;
   if (kind != 1) {
     b->sync_seen = 1;

@@ -66,6 +66,11 @@ void rt_cp_commit(Warp *w, u32 mask, u32 site) {
 
 void rt_cp_wait(Warp *w, u32 mask, u32 site) {
   const Site *S = &w->launch->sites[site];
+  if (!mask) return;
+  /* wait_all waits also for what no group holds yet. */
+  u32 lane = (u32)__builtin_ctz(mask), all = S->flags & 1;
+  if (all) fold(w), later(&w->chain, w->copied[w->groups[lane] & 7]);
+  copies_arrived(w, lane, all ? 0 : S->vector);
   u32 keep = 0;
   for (u32 k = 0; k < w->async_count; k++) {
     Async *a = &w->async[k];

@@ -31,6 +31,7 @@ int memcmp(const void *, const void *, usize);
 #define ARRAY_START (1u << 18)
 #define SHADOW_ROW 56
 #define POISON 0x7fffffffu
+#define MET_BITS 14
 
 enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM };
 enum Flag {
@@ -43,6 +44,10 @@ enum Kind {
   OUT_OF_BOUNDS, MISALIGNED, INPUT_MODIFIED, RACE, BAD_BARRIER, DEADLOCK, WARP_MASK,
   UNINITIALISED, TRAP, ASSERTION, FREED, EARLY_EXIT, STALE_COPY, ABSENT_LANE, OFF_THE_EDGE
 };
+enum Latency { SHARED_LATENCY, L1_LATENCY, L2_LATENCY, DRAM_LATENCY, BARRIER_LATENCY };
+/* How a site waits (latency.py): in its block, beside others of its slot; where another block needs
+   the value; by itself; or where its group of copies is waited for. */
+enum Wait { WAIT_SLOT = 7, AWAITED = 8, LATER = 16, ALONE = 32, COPY = 64 };
 enum Ended { FINISHED, ENDED_TRAP, ENDED_ASSERTION, ENDED_FUEL, ENDED_DEADLOCK, UNSUPPORTED };
 
 /* One memory access of a thread, for the race check: who, when (its warp's clock), where. */
@@ -66,7 +71,7 @@ typedef struct {
   Shadow shadow;
 } Buffer;
 
-typedef struct { u8 space, elem_bytes; u16 flags; u32 vector; u32 block; u32 kind; } Site;
+typedef struct { u8 space, elem_bytes; u16 flags; u32 vector; u32 block; u32 wait; } Site;
 typedef struct {
   u64 requests, lanes, bytes, sectors, ideal, wavefronts, ideal_wavefronts, serial, l1_hits,
       l2_sectors, dram_sectors, distinct, shared_requests;
@@ -103,7 +108,11 @@ typedef struct Warp {
   struct Launch *launch;
   u32 ctaid[3], ntid[3], nctaid[3], warpid, nwarps, dynamic_shared, smid;
   u32 barrier_result;
+  u32 wait[8];               /* see time.c */
+  u64 chain;
   /* below here only the runtime looks */
+  u64 later, copied[8], polled_at, polled_chain;
+  u32 polled_site, polled_value;
   u32 pad0;
   u32 wait_barrier, wait_sync, rotate, first_live, forced, clock, gid, depth_max;
   u32 sync_need[LANES];
@@ -142,11 +151,14 @@ _Static_assert(__builtin_offsetof(Warp, launch) == 9024, "launch");
 _Static_assert(__builtin_offsetof(Warp, ctaid) == 9032, "ctaid");
 _Static_assert(__builtin_offsetof(Warp, smid) == 9080, "smid");
 _Static_assert(__builtin_offsetof(Warp, barrier_result) == 9084, "barrier_result");
+_Static_assert(__builtin_offsetof(Warp, wait) == 9088, "wait");
+_Static_assert(__builtin_offsetof(Warp, chain) == 9120, "chain");
 _Static_assert(sizeof(Warp) <= W_REGS, "warp header");
 
 typedef struct {
   u32 arrived, expected, site, other_site, mixed, red_kind, red_count, red_and, red_or, sync_seen;
   u32 flags;
+  u64 chain;                 /* the longest of the warps that have arrived */
   u32 *mask;                 /* [nwarps] lanes that have arrived */
 } Barrier;
 
@@ -217,6 +229,10 @@ typedef struct Launch {
   u32 heap_block_bytes;      /* what the smallest allocation takes of the heap */
   u32 *functions;            /* of each function of the module its first block here, or ALL */
   u64 nfunctions;
+  u32 latencies[5], pad_latencies;   /* clocks, by enum Latency */
+  u64 chains, longest_chain;         /* of the blocks: their sum and the longest */
+  u32 *met, most_met;                /* atomics by address of global memory, hashed, and the most */
+  u32 l1_mask;                       /* lines of L1 that a block has, less one */
 } Launch;
 
 /* Of a barrier's site, beside its kind: what it does not order, and that no thread may miss it. */

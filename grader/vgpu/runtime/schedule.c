@@ -92,6 +92,7 @@ static u32 ran_past(Warp *w, u32 lanes, u32 block) {
   return out & lanes;
 }
 
+#include "time.c"
 #include "barriers.c"
 #include "calls.c"
 
@@ -282,6 +283,7 @@ static Warp *warp_new(Launch *L, Block *B, u32 k, Warp *w) {
   w->budget = L->quantum;
   w->clock = 1, w->fenced = w->fence_is_new = 0;
   w->async_count = 0;
+  warp_clear_time(w);
   memset(w->origin, 0, sizeof w->origin);
   memset(w->origin_kept, 0, sizeof w->origin_kept);
   memset(w->groups, 0, sizeof w->groups);
@@ -365,6 +367,7 @@ static int run_block(Launch *L, Block *B) {
     }
     if (!left) {
       settle(L, B);
+      block_time(L, B);
       return 1;
     }
     if (spinning && spinning == left) return 0;

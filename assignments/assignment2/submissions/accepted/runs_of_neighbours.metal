@@ -1,4 +1,5 @@
 // expect: verdict=accepted
+// expect: speed="<= 3"
 // Each thread takes a run of neighbouring elements: right, but memory moves much more than it uses.
 
 #include <metal_stdlib>

@@ -1,4 +1,5 @@
 // expect: verdict=accepted
+// expect: speed=0
 // threadIdx.x counts rows: right, but the threads of a warp lie a row apart in memory.
 // The launch covers columns in x, so the kernel walks until it has everything.
 

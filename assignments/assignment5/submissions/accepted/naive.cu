@@ -1,4 +1,5 @@
 // expect: verdict=accepted
+// expect: speed=0
 // No tile: reads rows and writes columns. Right, and slow.
 
 constexpr int TILE = 32;

@@ -1,4 +1,5 @@
 // expect: verdict=accepted
+// expect: speed="<= 17"
 // Coalesced, but a column of the tile lies in one bank.
 
 #include <metal_stdlib>

@@ -1,4 +1,5 @@
 // expect: verdict=accepted
+// expect: speed=0
 // One atomic for each element: right, and every one of them waits for the others.
 
 #include <metal_stdlib>

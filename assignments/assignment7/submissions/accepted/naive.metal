@@ -1,4 +1,5 @@
 // expect: verdict=accepted
+// expect: speed=0
 // No tiles: every thread fetches a row of A and a column of B for itself.
 
 #include <metal_stdlib>

@@ -1,4 +1,5 @@
 # expect: verdict=accepted
+# expect: speed=0
 # Without tl.dot: one outer product for each step along k.
 
 import triton

@@ -1,4 +1,5 @@
 // expect: verdict=accepted
+// expect: speed=0
 // The first thread finds maximum and sum alone: right, and almost everybody waits.
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // expect: verdict=accepted
+// expect: speed="<= 17"
 // Maximum, sum, weights: three passes over the row and two trees.
 
 #include <math.h>
