@@ -56,7 +56,7 @@ def read(text: str, file: str) -> tuple[str | None, tuple[Expectation, ...]]:
             for key, value in keys.items():
                 if not _LIMIT.fullmatch(value):
                     raise AssignmentError(
-                        f"{file}:{line}: expected points such as {key}=12 or {key}=\"<= 12\", "
+                        f'{file}:{line}: expected points such as {key}=12 or {key}="<= 12", '
                         f"found {value!r}"
                     )
             found.append(Expectation(keys=keys))

@@ -52,8 +52,8 @@ hidden case, the secret; `case.values` is its word. Arrays have the buffer's sha
 | `assignments/NAME/README.md` | the statement; names the kernels, parameters and constants, has a \
 row `\\| item \\| points \\| …` for each item and the command `grade submit NAME` |
 | `assignments/NAME/submissions/VERDICT/` | known submissions; comments at their top name findings \
-that must be reported, `// expect: kind=out_of_bounds line=9 access=read buffer=A`, and points that \
-must be given, in all or for an item of the rubric: `// expect: points=85 speed="<= 3"` |
+that must be reported, `// expect: kind=out_of_bounds line=9 access=read buffer=A`, and points \
+that must be given, in all or for an item of the rubric: `// expect: points=85 speed="<= 3"` |
 | `reference/NAME/kernel.cu`, `.metal`, `.py` | the reference of each language |
 | `reference/NAME/frameworks.py` | `with_numpy(inputs, sizes)`, `with_torch`, `with_mlx`, \
 `with_cupy`: what `oracle` returns, by a framework, in the buffer's type. `inputs` are the \

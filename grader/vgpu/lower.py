@@ -76,6 +76,27 @@ class Lowered:
     local: dict[str, tuple[int, Variable]] = field(default_factory=dict)
 
 
+class Values(dict[str, V]):
+    """What registers hold inside a block; what one instruction changed can be taken back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changed: list[tuple[str, V | None]] = []
+
+    def __setitem__(self, name: str, v: V) -> None:
+        self.changed.append((name, self.get(name)))
+        super().__setitem__(name, v)
+
+    def undo(self) -> None:
+        """Take back what was set since `changed` was cleared."""
+        for name, old in reversed(self.changed):
+            if old is None:
+                del self[name]
+            else:
+                super().__setitem__(name, old)
+        self.changed.clear()
+
+
 class Lowering:
     """State of lowering one kernel."""
 
@@ -89,8 +110,8 @@ class Lowering:
         self.block: Block = program.blocks[0]
         self.inside: set[int] = set()  # blocks of the function that is being written
         self.yields: set[int] = set()  # blocks outside it that it leaves for
-        self.values: dict[str, V] = {}
-        self.dirty: set[str] = set()
+        self.values = Values()
+        self.dirty: dict[str, None] = {}  # registers written in the block, in order
         self.variables = {name: k for k, name in enumerate(ptx.variables)}
         self.mask = ""
         self.mask_vector = ""
@@ -327,7 +348,7 @@ class Lowering:
                 n = self.e.select(self.bools(g), v, old)
             v = V(n.t, n.n, n.u, self._blend_shadow(v, old, g.n) if self.shadow else None)
         self.values[name] = v
-        self.dirty.add(name)
+        self.dirty[name] = None
 
     def _blend_shadow(self, new: V, old: V, mask: str) -> Shadow | None:
         """The shadow after writing `new` over `old` in the lanes of `mask`."""

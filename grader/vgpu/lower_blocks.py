@@ -5,7 +5,7 @@ from __future__ import annotations
 from grader.vgpu import layout as L
 from grader.vgpu import lower_calls as calls
 from grader.vgpu import lower_control as control
-from grader.vgpu.lower import Lowered, Lowering
+from grader.vgpu.lower import Lowered, Lowering, Values
 from grader.vgpu.lower_sync import take_barrier_result
 from grader.vgpu.opcodes import OPCODES
 from grader.vgpu.program import Block, Program, Unsupported, is_warp_sync
@@ -93,7 +93,7 @@ def _chunk(lo: Lowering, number: int, chunk: list[Block]) -> str:
 def _block(lo: Lowering, block: Block) -> None:
     e = lo.e
     lo.block = block
-    lo.values, lo.dirty = {}, set()
+    lo.values, lo.dirty = Values(), {}
     e.label(f"bb{block.id}")
     lo.mask, lo.mask_vector = e.op("load i32, ptr %mvar"), ""
     head = block.instructions[0] if block.instructions else None
@@ -122,7 +122,8 @@ def _instruction(lo: Lowering, i: Instruction) -> None:
     lo.loc = i.loc
     function = OPCODES.get(i.op)
     saved = len(lo.e.lines), lo.e.count, len(lo.sites), lo.temp_labels
-    kept = dict(lo.values), set(lo.dirty), lo.mask_vector
+    written, mask_vector = len(lo.dirty), lo.mask_vector
+    lo.values.changed.clear()
     try:
         if function is None:
             raise Unsupported(f"instruction {i.text}")
@@ -137,5 +138,8 @@ def _instruction(lo: Lowering, i: Instruction) -> None:
         lo.e.count = saved[1]
         del lo.sites[saved[2] :]
         lo.temp_labels = saved[3]
-        lo.values, lo.dirty, lo.mask_vector = kept[0], kept[1], kept[2]
+        lo.values.undo()
+        while len(lo.dirty) > written:
+            lo.dirty.popitem()
+        lo.mask_vector = mask_vector
         lo.unsupported(i, str(why))

@@ -107,7 +107,7 @@ def prologue(lo: Lowering) -> None:
             pred = lo.register_type(name) == "pred"
             t = "pred" if pred else f"i{8 * TYPE_BYTES[lo.register_type(name)]}"
             lo.values[name] = V(t, "0", True, lo.undefined())
-            lo.dirty.add(name)
+            lo.dirty[name] = None
 
 
 def _depth(lo: Lowering, by: int) -> None:

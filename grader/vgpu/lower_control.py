@@ -5,7 +5,7 @@ from __future__ import annotations
 from grader.vgpu import layout as L
 from grader.vgpu import lower_calls as calls
 from grader.vgpu.emit import V
-from grader.vgpu.lower import Lowering
+from grader.vgpu.lower import Lowering, Values
 from grader.vgpu.lower_sync import barrier, member_mask
 from grader.vgpu.program import Block, Unsupported, is_barrier
 from grader.vgpu.ptx import Imm, Instruction
@@ -82,7 +82,7 @@ def await_warp(lo: Lowering, i: Instruction) -> None:
     e.do("ret void")
     e.label(go)
     lo.mask, lo.mask_vector = e.op("load i32, ptr %mvar"), ""
-    lo.values = {}
+    lo.values = Values()
 
 
 def terminate(lo: Lowering, block: Block) -> None:

@@ -1,4 +1,4 @@
-"""For every block: the blocks that come after it on every path, work of their own in them.
+"""For blocks where threads wait for others: those after them on every path, with work in them.
 
 A thread that has run one of those without running the block itself went around it, and did not
 merely return early (Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm, on the
@@ -11,7 +11,7 @@ from grader.vgpu.program import Body, Program
 
 
 def after(program: Program) -> tuple[list[int], list[int]]:
-    """Offsets per block and the flat list of the blocks after it."""
+    """Offsets per block and the flat list of the blocks after it, empty where nobody waits."""
     lists: list[list[int]] = [[] for _ in program.blocks]
     for body in program.bodies.values():
         for block, later in _postdominators(body).items():
@@ -45,10 +45,25 @@ def _postdominators(body: Body) -> dict[int, list[int]]:
         if block.instructions or (end is not None and end.op not in ("ret", "exit")):
             busy |= 1 << k
     result = {}
-    for k, b in enumerate(ids):
+    for b in _asked(body):
+        k = place[b]
         later = out[k] & busy & ~(1 << k)
-        result[b] = [ids[j] for j in range(len(ids)) if later >> j & 1]
+        result[b] = [
+            id_ for id_, bit in zip(ids, reversed(f"{later:b}"), strict=False) if bit == "1"
+        ]
     return result
+
+
+def _asked(body: Body) -> set[int]:
+    """The blocks with a barrier, and those where calls come back to."""
+    asked = set()
+    for block in body.blocks:
+        end = block.terminator
+        if any(i.op in ("bar", "barrier") for i in (*block.instructions, *((end,) if end else ()))):
+            asked.add(block.id)
+        if end is not None and end.op == "call":
+            asked.add(block.follow)
+    return asked
 
 
 def _leaves(block: object) -> bool:

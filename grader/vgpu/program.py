@@ -24,6 +24,10 @@ from grader.vgpu.ptx import (
     Vec,
 )
 
+MOST_INSTRUCTIONS = 40_000
+"""Of a kernel with its functions. Each costs up to 1.4 ms to translate, and a grade translates a
+kernel three times (with and without checks, and unoptimised) in less than 300 s."""
+
 # Instructions that need all lanes their mask names: each begins a block of its own.
 WARP_SYNC = {"shfl", "vote", "match", "redux", "mma", "wmma", "ldmatrix", "stmatrix", "elect"}
 # Instructions after which the scheduler decides what goes on.
@@ -167,9 +171,18 @@ def defs_uses(i: Instruction) -> tuple[list[str], list[str]]:
 
 
 def build(ptx: Ptx, kernel: str) -> Program:
-    """Cut the kernel and everything it can call into blocks and analyse them."""
+    """Cut the kernel and everything it can call into blocks and analyse them.
+
+    Raises Unsupported for more than MOST_INSTRUCTIONS.
+    """
     program = Program(ptx.functions[kernel])
     order = _reachable(ptx, program, kernel)
+    count = sum(isinstance(i, Instruction) for name in order for i in ptx.functions[name].body)
+    if count > MOST_INSTRUCTIONS:
+        raise Unsupported(
+            f"a kernel of {count:,} PTX instructions, those of its functions included; the virtual "
+            f"GPU translates {MOST_INSTRUCTIONS:,}"
+        )
     for name in order:
         body = Body(ptx.functions[name], first=len(program.blocks))
         program.bodies[name] = body
@@ -475,13 +488,16 @@ def _invariants(body: Body) -> None:
             return False
         return not (not kernel and any(isinstance(o, Sym) and o.name in params for o in i.operands))
 
-    changed = True
-    while changed:
-        changed = False
-        for name in list(candidates):
-            if not steady(definitions[name][0]):
-                candidates.discard(name)
-                changed = True
+    users: dict[str, list[str]] = {}
+    for name in candidates:
+        for used in defs_uses(definitions[name][0])[1]:
+            users.setdefault(used, []).append(name)
+    todo = [name for name in candidates if not steady(definitions[name][0])]
+    while todo:
+        name = todo.pop()
+        if name in candidates:
+            candidates.discard(name)
+            todo += users.get(name, ())
     # An invariant read on a path without its definition would be undefined anyway, but it must
     # read as the same undefined value everywhere: keep entry-live registers per lane.
     for name in list(candidates):
