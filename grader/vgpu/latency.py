@@ -104,7 +104,9 @@ def _reads(i: Instruction) -> bool:
     """Whether a run says how long the result takes."""
     if i.op in ("ld", "ldu"):
         return not _parameter(i)
-    return i.op in ("atom", "ldmatrix") or (i.op == "wmma" and "load" in i.mods) or _copies(i)
+    if i.op == "wmma":
+        return "load" in i.mods
+    return i.op in ("atom", "ldmatrix", "tex", "tld4", "suld") or _copies(i)
 
 
 def _copies(i: Instruction) -> bool:

@@ -88,9 +88,7 @@ void rt_atom(Warp *w, u32 mask, u32 site) {
   u8 *b = (u8 *)w->scratch, *c = (u8 *)w->scratch + 512, *out = (u8 *)w->scratch + 1024;
   u32 operand_shadow = L->checks ? w->scratch[SHADOW_ROW][0] : 0, result_shadow = 0;
   u32 lying[SPACES] = {0};
-  if (operand_shadow & mask)
-    report(w, UNINITIALISED, ERROR, site, (u32)__builtin_ctz(operand_shadow & mask), ATOMIC,
-           GENERIC, 0, 0, size, (u32)__builtin_popcount(operand_shadow & mask));
+  if (operand_shadow & mask) rt_uninitialised(w, operand_shadow & mask, site);
   LANE_LOOP(mask, l) {
     Place P;
     u64 a = w->addr[l] + add, old = 0, vb = 0, vc = 0;

@@ -192,7 +192,8 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
   count_spaces(w, stat, lying, mask, add, size, S->flags, 1, contiguous, same);
 }
 
-/* Returns whether the old value was undefined. */
+/* Returns whether the old value was undefined and nothing has said so: an exchange only takes it
+   out, and its use is what goes wrong. */
 static int shadow_atomic(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32 size) {
   const Site *S = &w->launch->sites[site];
   int bad = 0;
@@ -201,14 +202,13 @@ static int shadow_atomic(Warp *w, u32 lane, u32 site, const Place *P, u64 a, u32
     if (i && !*i) bad = 1, *i = 1;
   }
   w->serial++;
-  if (bad && (S->vector & 15) != 6) {
-    undefined_load(w, lane, site, P, a, size);
-    rt_uninitialised(w, 1u << lane, site);
-  }
+  int exchanged = (S->vector & 15) == 6;
+  if (bad) undefined_load(w, lane, site, P, a, size);
+  if (bad && !exchanged) rt_uninitialised(w, 1u << lane, site);
   if (tracked(P)) race_access(w, lane, site, ATOMIC, S->flags | RELAXED, P, a, size, 0);
   observed(w, a, 1);
   published(w, a, S->flags);
-  return 0;
+  return bad && exchanged;
 }
 
 /* -- asynchronous copies and fragments ------------------------------------------------------------ */
