@@ -384,7 +384,7 @@ class Launcher:
             printed=run.printed,
             buffers=tuple(a.name for a in used),
             outputs=tuple(a.name for a in outputs),
-            slots=frozenset(a.storage.slot for a in used),
+            slots=frozenset(a.storage.slot for a in (*used, *outputs)),
             system_atomics=kernel.system_atomics,
             threads=threads,
             largest_elements=max(sizes, default=0),

@@ -149,7 +149,9 @@ class Order:
         writing = [p for p in self.pending if found and found.storage.slot in p.writes]
         if atomically and writing and all(p.system_atomics for p in writing):
             return
-        last = writing[-1] if writing else last
+        # A kernel may come to managed memory by ways that are not seen, pinned memory it is given.
+        elsewhere = None if found and found.kind in ("pinned", "registered") else last
+        last = writing[-1] if writing else elsewhere
         if last is not None and found is not None:
             self.findings.not_waited_for(
                 "the host", site or last.site, found.name, last.what, last.site

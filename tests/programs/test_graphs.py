@@ -47,7 +47,7 @@ int main() {
   expect(cudaDeviceSynchronize() == cudaSuccess);
   expect(m[0] == 7 && out[3] == 0);
   cudaGraphExec_t exec;
-  expect(cudaGraphInstantiate(&exec, graph, nullptr, nullptr, 0) == cudaSuccess);
+  expect(cudaGraphInstantiate(&exec, graph, NULL, NULL, 0) == cudaSuccess);
   expect(cudaGraphDestroy(graph) == cudaSuccess);
   expect(out[3] == 0);
   expect(cudaGraphLaunch(exec, s) == cudaSuccess);
@@ -147,6 +147,7 @@ int main() {
   expect(out[3] == 2 * 0x01020304 + 1000 && seen == out[0]);
   expect(cudaGraphAddDependencies(graph, &host, &set, 1) == cudaSuccess);  // a circle
   expect(cudaGraphInstantiate(&exec, graph, 0) == cudaErrorInvalidValue);
+  expect(cudaGraphInstantiate(&exec, graph, nullptr, nullptr, 0) == cudaErrorInvalidValue);
   expect(cudaGraphRemoveDependencies(graph, &host, &set, 1) == cudaSuccess);
   expect(cudaGraphDestroyNode(host) == cudaSuccess);
   expect(cudaGraphGetNodes(graph, nullptr, &count) == 0 && count == 5);

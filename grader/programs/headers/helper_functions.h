@@ -49,13 +49,21 @@ inline float from_byte(float, unsigned char v) { return v / 255.0f; }
 inline unsigned char from_byte(unsigned char, unsigned char v) { return v; }
 inline unsigned char to_byte(float v) { return (unsigned char)(v * 255.0f); }
 inline unsigned char to_byte(unsigned char v) { return v; }
+// A number of the head of such a file, behind any comments.
+inline bool head_number(FILE* file, unsigned* value) {
+  char comment[256];
+  while (fscanf(file, " %255[#]%*[^\n]", comment) == 1) {}
+  return fscanf(file, "%u", value) == 1;
+}
 }  // namespace grade
 template <class T>
 inline bool sdkLoadPGM(const char* name, T** data, unsigned* width, unsigned* height) {
   FILE* file = fopen(name, "rb");
   if (!file) return false;
   unsigned most = 0;
-  bool ok = fscanf(file, "P5 %u %u %u", width, height, &most) == 3 && fgetc(file) != EOF;
+  bool ok = fgetc(file) == 'P' && fgetc(file) == '5' && grade::head_number(file, width) &&
+            grade::head_number(file, height) && grade::head_number(file, &most) &&
+            fgetc(file) != EOF;
   size_t n = ok ? (size_t)*width * *height : 0;
   if (ok && !*data) *data = (T*)malloc(n * sizeof(T));
   for (size_t k = 0; ok && k < n; ++k) {
@@ -89,9 +97,11 @@ inline bool sdkWriteFile(const char* name, const T* data, unsigned n, float, boo
   for (unsigned k = 0; k < n; ++k) fprintf(file, "%g ", (double)data[k]);
   return fclose(file) == 0;
 }
-inline bool compareData(const float* reference, const float* data, unsigned n, float epsilon,
+template <class T, class E>
+inline bool compareData(const T* reference, const T* data, unsigned n, E epsilon,
                         float threshold) {
   unsigned wrong = 0;
-  for (unsigned k = 0; k < n; ++k) wrong += !(fabsf(reference[k] - data[k]) <= epsilon);
+  for (unsigned k = 0; k < n; ++k)
+    wrong += !(fabs((double)reference[k] - (double)data[k]) <= (double)epsilon);
   return wrong <= threshold * n;
 }

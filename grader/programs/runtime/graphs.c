@@ -68,6 +68,7 @@ static int alive(const GradeGraph* graph, int runs) {
 // ---- graphs and their nodes --------------------------------------------------------------------
 
 int grade_graph_create(GradeGraph** graph) {
+  ONE_AT_A_TIME;
   *graph = calloc(1, sizeof **graph);
   (*graph)->alive = 1;
   grow(&all_graphs.at, all_graphs.count, sizeof *all_graphs.at);
@@ -87,6 +88,7 @@ static void free_node(GradeNode* node) {
 }
 
 int grade_graph_destroy(GradeGraph* graph) {
+  ONE_AT_A_TIME;
   if (!alive(graph, 0) && !alive(graph, 1)) return INVALID_VALUE;
   for (size_t k = 0; k < graph->nodes.count; ++k) free_node(graph->nodes.at[k]);
   clear(&graph->nodes);
@@ -115,6 +117,7 @@ static int keep_work(GradeWork* to, const GradeWork* from) {
 
 int grade_graph_add(GradeNode** node, GradeGraph* graph, GradeNode* const* before, size_t count,
                     const GradeWork* work) {
+  ONE_AT_A_TIME;
   if (!alive(graph, 0) || (count && !before)) return INVALID_VALUE;
   if (work->does == GRADE_GRAPH && !alive(work->graph, 0)) return INVALID_VALUE;
   for (size_t k = 0; k < count; ++k)
@@ -137,6 +140,7 @@ static GradeNode* node_from(GradeGraph* copy, const GradeNode* origin) {
 }
 
 int grade_graph_clone(GradeGraph** copy, GradeGraph* graph) {
+  ONE_AT_A_TIME;
   if (!alive(graph, 0)) return INVALID_VALUE;
   grade_graph_create(copy);
   for (size_t k = 0; k < graph->nodes.count; ++k) {
@@ -155,6 +159,7 @@ int grade_graph_clone(GradeGraph** copy, GradeGraph* graph) {
 
 int grade_graph_join(GradeGraph* graph, GradeNode* const* from, GradeNode* const* to, size_t count,
                      int remove) {
+  ONE_AT_A_TIME;
   if (!alive(graph, 0)) return INVALID_VALUE;
   for (size_t k = 0; k < count; ++k) {
     if (!has(&graph->nodes, from[k]) || !has(&graph->nodes, to[k])) return INVALID_VALUE;
@@ -182,6 +187,7 @@ static int hand_out(const Nodes* found, GradeNode** nodes, size_t* count) {
 }
 
 int grade_graph_nodes(GradeGraph* graph, GradeNode** nodes, size_t* count, int roots) {
+  ONE_AT_A_TIME;
   if (!alive(graph, 0)) return INVALID_VALUE;
   Nodes found = {0};
   for (size_t k = 0; k < graph->nodes.count; ++k)
@@ -192,6 +198,7 @@ int grade_graph_nodes(GradeGraph* graph, GradeNode** nodes, size_t* count, int r
 }
 
 int grade_graph_edges(GradeGraph* graph, GradeNode** from, GradeNode** to, size_t* count) {
+  ONE_AT_A_TIME;
   if (!alive(graph, 0)) return INVALID_VALUE;
   Nodes first = {0}, second = {0};
   for (size_t k = 0; k < graph->nodes.count; ++k)
@@ -205,6 +212,7 @@ int grade_graph_edges(GradeGraph* graph, GradeNode** from, GradeNode** to, size_
 }
 
 int grade_node_near(GradeNode* node, GradeNode** nodes, size_t* count, int after) {
+  ONE_AT_A_TIME;
   if (!node) return INVALID_VALUE;
   if (!after) return hand_out(&node->before, nodes, count);
   Nodes found = {0};
@@ -216,6 +224,7 @@ int grade_node_near(GradeNode* node, GradeNode** nodes, size_t* count, int after
 }
 
 int grade_node_destroy(GradeNode* node) {
+  ONE_AT_A_TIME;
   if (!node) return INVALID_VALUE;
   Nodes* nodes = &node->graph->nodes;
   for (size_t k = 0; k < nodes->count; ++k)
@@ -230,6 +239,7 @@ int grade_node_destroy(GradeNode* node) {
 }
 
 int grade_node_type(GradeNode* node, int* type) {
+  ONE_AT_A_TIME;
   static const int types[] = {5, 1, 2, 1, 0, 3, 4, 7, 6};  // cudaGraphNodeType, by GRADE_*
   if (!node) return INVALID_VALUE;
   *type = types[node->work.does];
@@ -242,6 +252,7 @@ static GradeNode* node_of(GradeGraph* exec, GradeNode* node) {
 }
 
 int grade_node_set(GradeGraph* exec, GradeNode* node, const GradeWork* work) {
+  ONE_AT_A_TIME;
   GradeNode* mine = node_of(exec, node);
   if (!mine) return INVALID_VALUE;
   int copies = work->does == GRADE_COPY || work->does == GRADE_SYMBOL;
@@ -256,12 +267,14 @@ int grade_node_set(GradeGraph* exec, GradeNode* node, const GradeWork* work) {
 }
 
 int grade_node_get(GradeNode* node, int does, GradeWork* work) {
+  ONE_AT_A_TIME;
   if (!node || node->work.does != does) return INVALID_VALUE;
   *work = node->work;
   return 0;
 }
 
 int grade_node_enable(GradeGraph* exec, GradeNode* node, int enabled) {
+  ONE_AT_A_TIME;
   GradeNode* mine = exec ? node_of(exec, node) : 0;
   if (!mine) return INVALID_VALUE;
   mine->enabled = enabled;
@@ -269,6 +282,7 @@ int grade_node_enable(GradeGraph* exec, GradeNode* node, int enabled) {
 }
 
 int grade_node_enabled(GradeGraph* exec, GradeNode* node, unsigned* enabled) {
+  ONE_AT_A_TIME;
   GradeNode* mine = exec ? node_of(exec, node) : 0;
   if (!mine) return INVALID_VALUE;
   *enabled = mine->enabled;
@@ -303,6 +317,7 @@ static int sort(GradeGraph* graph) {
 }
 
 int grade_graph_start(GradeGraph** exec, GradeGraph* graph) {
+  ONE_AT_A_TIME;
   GradeGraph* made;
   int status = grade_graph_clone(&made, graph);
   if (!status && !sort(made)) status = INVALID_VALUE;
@@ -354,6 +369,7 @@ static uint64_t run(GradeGraph* graph, uint64_t start, int* status) {
 }
 
 int grade_graph_launch(GradeGraph* exec, void* stream, const char* file, int line) {
+  ONE_AT_A_TIME;
   if (!alive(exec, 1)) return INVALID_VALUE;
   GradeWork captured = {GRADE_GRAPH, "cudaGraphLaunch", file, line};
   captured.graph = exec;
@@ -372,6 +388,7 @@ int grade_graph_launch(GradeGraph* exec, void* stream, const char* file, int lin
 
 // cudaGraphExecUpdate: `result` is a cudaGraphExecUpdateResult.
 int grade_graph_update(GradeGraph* exec, GradeGraph* graph, GradeNode** culprit, int* result) {
+  ONE_AT_A_TIME;
   enum { SUCCESS, ERROR, TOPOLOGY, TYPE };
   *result = ERROR, *culprit = 0;
   GradeGraph* other;
@@ -530,6 +547,7 @@ static int call_in_capture(const char* name, const char* file, int line, const u
 
 // Whether `stream` is captured: then the work becomes a node, and `status` says how that went.
 static int capture(const GradeWork* work, void* stream, int* status) {
+  ONE_AT_A_TIME;
   Capturing* at = captures.count ? capturing_at(stream) : 0;
   if (!at) return 0;
   *status = 0;
@@ -556,6 +574,7 @@ int grade_check_launch(const GradeWork* work) {
 }
 
 int grade_capture_begin(void* stream, int mode, const char* file, int line) {
+  ONE_AT_A_TIME;
   const char* name = "cudaStreamBeginCapture";
   if (is_legacy(stream)) return refuse(name, file, line, NOT_IN_CAPTURE, 0);
   Capturing* known = capturing_at(stream);
@@ -585,6 +604,7 @@ static int joined(const Nodes* nodes, const Nodes* ends) {
 }
 
 int grade_capture_end(void* stream, GradeGraph** graph, const char* file, int line) {
+  ONE_AT_A_TIME;
   const char* name = "cudaStreamEndCapture";
   *graph = 0;
   Capturing* at = capturing_at(stream);
@@ -615,6 +635,7 @@ int grade_capture_end(void* stream, GradeGraph** graph, const char* file, int li
 int grade_capture_status(const char* name, void* stream, int* status, uint64_t* number,
                          GradeGraph** graph, GradeNode*** last, size_t* count, const char* file,
                          int line) {
+  ONE_AT_A_TIME;
   if (is_legacy(stream) && blocking_capture()) return capture_forbids(name, stream, file, line);
   Capturing* at = capturing_at(stream);
   *status = at ? 1 + at->in->broken : 0;
@@ -626,6 +647,7 @@ int grade_capture_status(const char* name, void* stream, int* status, uint64_t* 
 }
 
 int grade_capture_mode(int* mode) {
+  ONE_AT_A_TIME;
   int before = thread_mode;
   thread_mode = *mode, *mode = before;
   return 0;
@@ -641,6 +663,7 @@ void grade_no_memory_nodes(void* stream, const char* name, const char* file, int
 }
 
 int grade_event_record(void* event, void* stream, const char* file, int line) {
+  ONE_AT_A_TIME;
   GradeWork w = {GRADE_RECORD, "cudaEventRecord", file, line};
   w.event = event;
   unmark(event);
@@ -656,6 +679,7 @@ int grade_event_record(void* event, void* stream, const char* file, int line) {
 }
 
 int grade_event_wait(void* stream, void* event, const char* file, int line) {
+  ONE_AT_A_TIME;
   GradeWork w = {GRADE_WAIT, "cudaStreamWaitEvent", file, line};
   w.event = event;
   Capturing* at = capturing_at(stream);

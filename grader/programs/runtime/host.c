@@ -7,6 +7,7 @@
 #include "host.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -52,6 +53,12 @@ static struct { const void* shadow; const char* name; } variables[MOST_KERNELS];
 static int variable_count;
 
 static void lost(void) { _exit(70); }
+
+// One thread speaks at a time, and looks after what is kept here; a call may make others.
+static pthread_mutex_t speaking = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static void leave(int* entered) { pthread_mutex_unlock(&speaking); }
+#define ONE_AT_A_TIME \
+  int entered __attribute__((cleanup(leave), unused)) = pthread_mutex_lock(&speaking)
 
 static int is_device(uint64_t a) {
   return (a >= 16ull << 36 && a < 512ull << 36) || (a >= 8192ull << 36 && a < 1ull << 52);
@@ -104,6 +111,7 @@ static void prepare(const void* data, size_t bytes, int fill) {
 
 static void tell(const char* name, const char* file, int line, const uint64_t* a, int n,
                  const void* payload, size_t bytes) {
+  ONE_AT_A_TIME;
   Request q = {strlen(name), strlen(file), line, n, bytes};
   put(&q, sizeof q), put(name, q.name_bytes), put(file, q.file_bytes), put(a, 8 * n);
   if (bytes) put(payload, bytes);
@@ -113,6 +121,7 @@ static void tell(const char* name, const char* file, int line, const uint64_t* a
 static uint32_t talk(const char* name, const char* file, int line, const uint64_t* a, int n,
                      const void* payload, size_t bytes, uint64_t* r, void* back, size_t room,
                      int say, int* status) {
+  ONE_AT_A_TIME;
   tell(name, file, line, a, n, payload, bytes);
   Reply p;
   get(&p, sizeof p);
@@ -214,6 +223,7 @@ static int free_region(void) {
 }
 
 void* grade_share(uint64_t address, size_t bytes, int managed) {
+  ONE_AT_A_TIME;
   int k = free_region();
   if (k == MOST_REGIONS) return 0;
   void* at = mmap((void*)address, rounded(bytes), PROT_READ | PROT_WRITE,
@@ -225,6 +235,7 @@ void* grade_share(uint64_t address, size_t bytes, int managed) {
 
 // Memory of the program's own that the device may use, at an address of the device's.
 int grade_register(void* base, size_t bytes, uint64_t device) {
+  ONE_AT_A_TIME;
   int k = free_region();
   if (k == MOST_REGIONS) return 0;
   regions[k] = (Region){.base = base, .bytes = bytes, .device = device};
@@ -232,6 +243,7 @@ int grade_register(void* base, size_t bytes, uint64_t device) {
 }
 
 void grade_unregister(const void* base) {
+  ONE_AT_A_TIME;
   Region* r = shared_at((uint64_t)base);
   if (!r || own_pages(r) || r->variable) return;
   open_region(r);
@@ -241,6 +253,7 @@ void grade_unregister(const void* base) {
 // Where the device has what the host has at `address`: elsewhere for registered memory and
 // `__managed__` variables.
 void* grade_device_pointer(const void* address) {
+  ONE_AT_A_TIME;
   Region* r = shared_at((uint64_t)address);
   return (void*)(r ? device_address(r, (uint64_t)address) : (uint64_t)address);
 }
@@ -254,6 +267,7 @@ void* grade_host_pointer(const void* address) {
 }
 
 void grade_unshare(uint64_t address) {
+  ONE_AT_A_TIME;
   Region* r = region_of(address);
   if (!r || (uint64_t)r->base != address) return;
   // The addresses stay taken and closed: a later access is a fault that can be named.
@@ -266,6 +280,7 @@ void grade_unshare(uint64_t address) {
 int grade_is_shared(const void* address) { return region_of((uint64_t)address) != 0; }
 
 void* grade_close(const void* address) {
+  ONE_AT_A_TIME;
   Region* r = shared_at((uint64_t)address);
   if (r) close_region(r);
   return grade_device_pointer(address);
@@ -279,6 +294,7 @@ static int capture_forbids(const char* api, void* stream, const char* file, int 
 
 int grade_call(const char* name, const char* file, int line, const uint64_t* a, int n,
                const void* payload, size_t bytes, uint64_t* r, void* back, size_t room) {
+  ONE_AT_A_TIME;
   int status = call_in_capture(name, file, line, a);
   if (status) return status;
   prepare(payload, bytes, 0), prepare(back, room, 1);
@@ -345,6 +361,7 @@ static Kernel* known_kernel(const void* stub, const char* file, int line) {
 
 int grade_launch(const char* api, const void* stub, Size grid, Size block, void** args,
                  size_t shared, void* stream, const char* file, int line) {
+  ONE_AT_A_TIME;
   int status = capture_forbids(api, stream, file, line);
   if (status) return status;
   Kernel* kernel = known_kernel(stub, file, line);
@@ -500,16 +517,21 @@ static int is_atomic(const unsigned char* code) {
 }
 
 static void on_fault(int number, siginfo_t* info, void* context) {
-  static volatile int inside;
+  static __thread volatile int inside;
   uint64_t a[MOST_NUMBERS] = {0}, address = (uint64_t)info->si_addr;
   if (looking) longjmp(looked, 1);
   if (!inside) {
+    ONE_AT_A_TIME;
     inside = 1;
     int n = places(context, a + 3, MOST_NUMBERS - 3);
     for (int k = 0; k < n; ++k) a[3 + k] -= (uint64_t)__ehdr_start;
     Region* r = number == SIGSEGV ? region_of(address) : 0;
     a[0] = number, a[1] = address;
-    if (r && r->closed) {
+    if (r && !r->closed) {  // another thread has opened it meanwhile
+      inside = 0;
+      return;
+    }
+    if (r) {
       a[2] = is_atomic((const unsigned char*)(a[3] + (uint64_t)__ehdr_start));
       talk("touched", "", 0, a, 3 + n, 0, 0, 0, 0, 0, 0, 0);
       open_region(r);

@@ -4,6 +4,7 @@ enum { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE };
 
 // `rows` of `width` bytes. Rows on the host travel packed; the pitches are those of the caller.
 static int copy_rows(const GradeWork* w, const GradeCopy* c, void* stream, int async) {
+  ONE_AT_A_TIME;  // what is closed here must not be opened before the copy is told
   char* to = grade_host_pointer(c->to);
   const char* from = grade_host_pointer(c->from);
   size_t width = c->width, rows = c->rows, bytes = width * rows;
@@ -53,6 +54,7 @@ static int copy(const GradeWork* w, void* stream, int async) {
 }
 
 static int fill(const GradeWork* w, void* stream, int async) {
+  ONE_AT_A_TIME;
   const GradeFill* f = &w->fill;
   uint64_t to = (uint64_t)grade_close(f->to);
   uint64_t a[8] = {to, f->pitch, f->value, f->width, f->rows, (uint64_t)stream, async, f->element};
