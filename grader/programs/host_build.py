@@ -104,7 +104,7 @@ def options_for(toolkit: str | None) -> list[str]:
 
 def _beside(toolkit: str | None) -> list[str]:
     """Options for a C++ file of the program: host code, which may call the runtime."""
-    system = [str(HEADERS), str(RUNTIME), *([toolkit] if toolkit else [])]
+    system = [unserved.FOLDER, str(HEADERS), str(RUNTIME), *([toolkit] if toolkit else [])]
     return [
         "-x", "c++", "-std=c++17", *_AS_WRITTEN, "-g", "-gdwarf-4",
         "-fno-omit-frame-pointer", "-fPIE", "-w", "-fno-color-diagnostics",
@@ -134,7 +134,8 @@ def _lay_out(files: Mapping[str, str], beside: Mapping[str, str]) -> None:
         os.chdir(folder)
     for name, text in host_halves(files).items():
         _write(name, text)
-    for name, text in unserved.stand_ins(files.values(), files).items():
+    every = {**files, **beside}
+    for name, text in unserved.stand_ins(every.values(), every).items():
         _write(f"{unserved.FOLDER}/{name}", text)
 
 

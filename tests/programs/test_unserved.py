@@ -80,6 +80,15 @@ def test_in_a_header_of_the_program_it_is_that_headers_line() -> None:
 
 
 @needs_host
+def test_in_a_c_plus_plus_file_beside_it_is_that_files_line() -> None:
+    beside = {"window.cpp": "#include <cstdio>\n#include <GL/glut.h>\nint shown;\n"}
+    builds, built = build.build("int main() {}\n", "program.cu", {}, beside=beside)
+    assert built is None
+    named = [(d.file, d.line, d.message) for d in builds[0].diagnostics]
+    assert named == [("window.cpp", 2, f"graphics {unserved.SAYS}")]
+
+
+@needs_host
 def test_what_is_not_served_is_no_failed_build(tmp_path: Path) -> None:
     text = f"{HEAD}int main() {{ cudaGraphConditionalHandle graph; }}\n"
     line = text.count("\n")
