@@ -67,10 +67,14 @@ def next_step(
     diagnostics: tuple[Diagnostic, ...] = (),
     source: str = "",
     language: str | None = None,
+    starter: str = "",
 ) -> str:
-    """What the student does next, in a sentence or two; empty for an accepted kernel."""
+    """What the student does next, in a sentence or two; empty for an accepted kernel. `starter` is
+    what to say of a file that nobody has worked on."""
     if verdict is Verdict.ACCEPTED:
         return ""
+    if starter:
+        return starter
     if verdict is Verdict.BUILD_FAILED:
         return _build(diagnostics)
     finding = findings.leading(verdict, cases)
@@ -92,6 +96,16 @@ def next_step(
     if case.mismatch is not None:
         return of_mismatch(case.mismatch, case, language)
     return ""
+
+
+def still_starter(file: str, mentions: tuple[str, ...]) -> str:
+    """What to do about a file that a mention says to be the starter, or nothing."""
+    if not any(file in m and re.search(r" (is|are) still as the starter has", m) for m in mentions):
+        return ""
+    return (
+        f"{file} is still the starter: write the kernel in it. If you did, save the file, and see "
+        "whether this is the folder that you work in."
+    )
 
 
 def _returned(finding: findings.Finding, cases: tuple[CaseResult, ...]) -> str:
@@ -240,6 +254,9 @@ def _bounds(fault: Fault, source: str, language: str | None) -> str:
             "product that did not fit in 32 bits. Widen an operand before it is multiplied, as in "
             "(size_t)row * columns."
         )
+    if fault.extent == 0 and fault.buffer and fault.line:
+        rest = _bounds(fault.model_copy(update={"extent": None}), source, language)
+        return f"This case has no elements, and a block is started all the same. {rest}"
     if fault.line is None or not 1 <= fault.line <= len(lines):
         return FAULT_ADVICE["out_of_bounds"]
     if fault.index is not None and fault.index < 0:
@@ -417,7 +434,10 @@ def _build(diagnostics: tuple[Diagnostic, ...]) -> str:
     first = errors[0]
     where = f" ({first.file}:{first.line})" if first.line else ""
     if first.message.startswith('expected a ";"') and (first.line or 0) > 1:
-        return f"Look at the line above as well{where}: its ; is what is missing most often."
+        above = f"{first.file}:{(first.line or 0) - 1}"
+        return f"Look at the line above, {above}, as well: a ; is missing at its end most often."
+    if re.match(r"expected .* for parameter \d+ of |expected \d+ parameters? \(", first.message):
+        return "Copy the parameters, types and order, from the starter or the assignment's README."
     if len(errors) == 1:
         return f"Mend the error{where} and submit again."
     return f"Mend the first error{where}; later ones often follow from it."

@@ -108,6 +108,7 @@ def compare(
             or _places_pattern(wrong, block)
             or patterns.places(wrong, inputs, block)
             or patterns.same_difference(actual, expected, wrong)
+            or patterns.negative(actual, expected, wrong)
         )
     told = told_apart(want, got, actual.dtype)
     message = f"{place} should be {told[0]}, found {told[1]}; {_of(count, wrong.size)} wrong"

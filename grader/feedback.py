@@ -31,7 +31,11 @@ def told(result: Result, level: Feedback) -> Result:
         return less
     text = next((file.text for file in result.files if file.language == result.language), None)
     reason = advice.reason(result.verdict, cases)
-    next_step = advice.next_step(result.verdict, cases, source=text or "", language=result.language)
+    names = [file.name for file in result.files if file.language == result.language]
+    starter = advice.still_starter(names[0], result.mentions) if names else ""
+    next_step = advice.next_step(
+        result.verdict, cases, source=text or "", language=result.language, starter=starter
+    )
     return less.model_copy(update={"reason": reason, "next_step": next_step})
 
 

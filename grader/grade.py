@@ -269,7 +269,11 @@ def _grade(
         mentions=mentions,
         reason=advice.reason(found, graded),
         next_step=advice.next_step(
-            found, graded, source=source.text or "", language=source.language
+            found,
+            graded,
+            source=source.text or "",
+            language=source.language,
+            starter=advice.still_starter(source.name, handed_in.mentions),
         ),
     )
 

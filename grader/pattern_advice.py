@@ -18,6 +18,10 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "The number of the block is not in the index: use {index}.",
     ),
     (
+        r"negative where it should be 0",
+        "Nothing keeps these numbers at 0: the result is max(value, 0).",
+    ),
+    (
         r"only the last element",
         "The last element is left out: check the end of the guard or loop (n, not n - 1) and "
         "that the number of blocks is rounded up.",

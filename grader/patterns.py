@@ -210,6 +210,14 @@ def _number(value: float) -> str:
     return f"{value:.3g}"
 
 
+def negative(actual: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str | None:
+    """Numbers below zero, and nothing else, where zeros should be."""
+    enough = np.count_nonzero(wrong) >= ENOUGH
+    if enough and actual.dtype.kind in "fi" and not expected[wrong].any():
+        return "negative where it should be 0" if (actual[wrong] < 0).all() else None
+    return None
+
+
 def places(wrong: np.ndarray, inputs: Mapping[str, np.ndarray], block: int | None) -> str | None:
     """Where the wrong elements stand: what repeats, what only the first row escapes, or what
     their inputs have in common. `wrong` has the output's shape."""

@@ -211,6 +211,7 @@ def _read_all(
         mentions.append(
             " and ".join(untouched)
             + (f" {'was' if one else 'were'} not graded:" if written else "")
+            + ("" if written else " is" if one else " are")
             + f" still as the starter {'has it' if one else 'has them'}"
         )
     return tuple(written or sources)

@@ -147,7 +147,7 @@ class Findings:
         at = f" from byte {offset}" if offset else ""
         self.add(
             "bad_copy", site,
-            f"{api} of {size} bytes {preposition} {name}{at}, which has {has} bytes{where}",
+            f"{api} of {_bytes(size)} {preposition} {name}{at}, which has {_bytes(has)}{where}",
             advice="Nothing was copied. Sizes are in bytes on both sides: n * sizeof(type), at "
             "cudaMalloc as well.",
             buffer=name,
@@ -362,7 +362,8 @@ class Findings:
                 free = "cudaFreeHost" if allocation.kind == "pinned" else "cudaFree"
                 self.add(
                     "leak", allocation.site,
-                    f"{allocation.size} bytes of {allocation.name} were never freed",
+                    f"{_bytes(allocation.size)} of {allocation.name} "
+                    f"{'was' if allocation.size == 1 else 'were'} never freed",
                     advice=f"Call {free}({allocation.name}) after its last use.",
                     buffer=allocation.name,
                 )  # fmt: skip
@@ -410,3 +411,7 @@ class Findings:
                     advice=f"Sizes are in bytes: multiply by {item}, the size of one element.",
                     buffer=allocation.name,
                 )  # fmt: skip
+
+
+def _bytes(count: int) -> str:
+    return f"{count} byte{'s' * (count != 1)}"

@@ -34,7 +34,7 @@ def _steps(trace: Sequence[Call], inputs: int, outputs: int) -> Iterator[Step]:
     out_of = [(k, c) for k, c in copies if c.kind == "cudaMemcpyDeviceToHost" and k > last >= 0]
     yield _step(
         "host", managed or (bool(into) and any(_out(c) for _, c in copies)), _line(into),
-        "no copy between host and device arrays was seen",
+        f"no copy between host and device arrays was seen{_refused(trace, out=None)}",
     )  # fmt: skip
     made = {c.buffer: c for _, c in worked if c.api in _ALLOCATES}
     used = {name for _, call in launches for name in call.buffers}
@@ -48,7 +48,7 @@ def _steps(trace: Sequence[Call], inputs: int, outputs: int) -> Iterator[Step]:
     yield _step(
         "copied_in", managed or len(filled) >= inputs, _line(into),
         f"expected {_counted(inputs)} copied to the device before the first launch, "
-        f"found {len(filled)}",
+        f"found {len(filled)}{_refused(trace, out=False)}",
     )  # fmt: skip
     small = [c for _, c in launches if (c.threads or 0) < (c.largest_elements or 0)]
     short = small[0] if small else None
@@ -77,7 +77,8 @@ def _steps(trace: Sequence[Call], inputs: int, outputs: int) -> Iterator[Step]:
     emptied = {c.buffer for _, c in out_of}
     yield _step(
         "copied_out", (managed and bool(waits)) or len(emptied) >= outputs, _line(out_of),
-        f"expected {_counted(outputs)} copied to the host after the launch, found {len(emptied)}",
+        f"expected {_counted(outputs)} copied to the host after the launch, found {len(emptied)}"
+        f"{_refused(trace, out=True)}",
     )  # fmt: skip
     frees = [(k, c) for k, c in worked if c.api in _FREES]
     freed = {c.address for _, c in frees if c.address is not None}
@@ -88,6 +89,15 @@ def _steps(trace: Sequence[Call], inputs: int, outputs: int) -> Iterator[Step]:
         "freed", bool(allocated) and (reset or allocated <= freed), _line(frees),
         f"never freed: {', '.join(left)}" if left else "nothing was allocated",
     )  # fmt: skip
+
+
+def _refused(trace: Sequence[Call], *, out: bool | None) -> str:
+    """That a copy was there and copied nothing: to the host, to the device, or either."""
+    for call in trace:
+        copies = call.api.startswith("cudaMemcpy") and call.status != 0
+        if copies and (out is None or out == (call.kind == "cudaMemcpyDeviceToHost")):
+            return f"; the one in line {call.line} was refused"
+    return ""
 
 
 def _counted(arrays: int) -> str:

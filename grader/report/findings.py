@@ -35,7 +35,7 @@ def of_cases(cases: tuple[CaseResult, ...]) -> tuple[Finding, ...]:
     """The faults of all cases, one per kind, severity, file, line and buffer; errors first.
 
     Warnings and notes follow; inside a severity the order is that of the verdict table, then of
-    the source.
+    the source, leaks last.
     """
     groups: dict[tuple[object, ...], list[tuple[CaseResult, Fault]]] = {}
     for case in cases:
@@ -77,10 +77,12 @@ def _verdict(fault: Fault) -> Verdict | None:
     return VERDICT_OF_FAULT[fault.kind] if fault.severity is Severity.ERROR else None
 
 
-def _order(finding: Finding) -> tuple[int, int, str, int]:
-    severity = list(Severity).index(finding.fault.severity)
+def _order(finding: Finding) -> tuple[int, int, bool, str, int]:
+    fault = finding.fault
+    severity = list(Severity).index(fault.severity)
     rank = finding.verdict.rank if finding.verdict else len(Verdict)
-    return severity, rank, finding.fault.file or "", finding.fault.line or 0
+    # What was left allocated changes no number: it waits behind whatever does.
+    return severity, rank, fault.kind == "leak", fault.file or "", fault.line or 0
 
 
 def leading_fault(result: Result) -> Finding | None:
@@ -91,6 +93,19 @@ def leading_fault(result: Result) -> Finding | None:
 def leading(verdict: Verdict, cases: tuple[CaseResult, ...]) -> Finding | None:
     """The finding that a verdict of these cases rests on."""
     return next((f for f in of_cases(cases) if f.verdict is verdict), None)
+
+
+def wrong_beside(result: Result) -> str:
+    """The wrong numbers that say most, where a finding leads: in words, or nothing.
+
+    They may be another mistake than the one that leads, and would else be seen when that is mended.
+    """
+    if leading_fault(result) is None:
+        return ""
+    wrong = [case for case in result.cases if case.mismatch is not None and not case.hidden]
+    told = [case for case in wrong if case.mismatch is not None and case.mismatch.pattern]
+    case = next(iter(told or wrong), None)
+    return f"case {case.name}: {case.mismatch.message}" if case and case.mismatch else ""
 
 
 def leading_case(result: Result) -> CaseResult | None:
@@ -168,7 +183,7 @@ def stores(case: CaseResult) -> tuple[LineMetrics, ...]:
     where none stored, those with atomic operations. Of several kernels those count that were given
     the output."""
     outputs = {fault.buffer for fault in case.faults if fault.kind == "unwritten"}
-    if case.mismatch is not None:
+    if case.mismatch is not None and not outputs:  # what is missing leads what is wrong
         outputs = {case.mismatch.output}
     if case.metrics is None or not outputs:
         return ()

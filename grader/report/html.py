@@ -21,6 +21,7 @@ from grader.report.findings import (
     telling_line,
     waste,
     widest,
+    wrong_beside,
 )
 from grader.report.messages import about
 from grader.result import Diagnostic, Fault, LineMetrics, Result, Verdict
@@ -69,6 +70,7 @@ def render(result: Result, *, remark: str = "") -> str:
         ],
         most_rows=code.MOST_ROWS,
         heat_case=widest(result.cases),
+        wrong_beside=wrong_beside(result),
         full_bars=code.legend(_lines(result)),
         maps=pictures.maps(result.cases, MAPS_SHOWN),
         access=pictures.access(leading.fault if leading else None),

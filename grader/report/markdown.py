@@ -15,6 +15,7 @@ from grader.report.findings import (
     leading_fault,
     source,
     waste,
+    wrong_beside,
 )
 from grader.report.messages import about
 from grader.result import NoteClaim, Result, Severity, Verdict
@@ -185,9 +186,11 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 def _more(result: Result) -> str:
     leading = leading_fault(result)
     rest = [f for f in findings(result) if leading is None or f.fault is not leading.fault]
+    wrong = wrong_beside(result)
     if not rest:
-        return ""
-    rows = [
+        return f"Wrong numbers as well: {escape(wrong)}" if wrong else ""
+    rows = [f"- wrong numbers: {escape(wrong)}"] if wrong else []
+    rows += [
         f"- {finding.fault.severity.value}: {escape(words.fault_text(finding.fault))}"
         for finding in rest[:MOST_FOUND]
     ]

@@ -23,6 +23,7 @@ from grader.report.findings import (
     source,
     telling_line,
     waste,
+    wrong_beside,
 )
 from grader.result import CaseResult, Diagnostic, Result, Severity, Verdict
 
@@ -274,9 +275,12 @@ def _more(out: Console, result: Result, verbose: bool) -> None:
     rest = [f for f in findings(result) if leading is None or f.fault is not leading.fault]
     shown = [f for f in rest if verbose or f.fault.severity != Severity.NOTE]
     shown = shown[: MOST_FOUND if verbose else 5]
-    if not shown:
+    wrong = wrong_beside(result)
+    if not shown and not wrong:
         return
     lines(out, "Also found")
+    if wrong:
+        lines(out, f"wrong numbers: {wrong}", indent=2)
     for finding in shown:
         fault = finding.fault
         lines(out, f"{fault.severity.value}: {words.fault_text(fault)}", indent=2)
@@ -353,7 +357,7 @@ def _verdict(case: CaseResult) -> Text:
 
 def _said(case: CaseResult, verbose: bool) -> str:
     if case.verdict is Verdict.ACCEPTED:
-        return words.timing(case.timing) if verbose else words.timing_in_short(case.timing)
+        return words.timing(case.timing)
     return words.what_happened(case) if verbose else words.in_short(case)
 
 

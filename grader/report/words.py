@@ -143,8 +143,9 @@ def in_short(case: CaseResult) -> str:
 
 def leading(case: CaseResult) -> Fault | None:
     """The first error that the verdict of a case rests on."""
-    errors = (fault for fault in case.faults if fault.severity == "error")
-    return next((f for f in errors if VERDICT_OF_FAULT[f.kind] is case.verdict), None)
+    errors = [fault for fault in case.faults if fault.severity == "error"]
+    mine = [f for f in errors if VERDICT_OF_FAULT[f.kind] is case.verdict]
+    return next((f for f in mine if f.kind != "leak"), next(iter(mine), None))
 
 
 def duration(nanoseconds: float) -> str:
@@ -163,11 +164,6 @@ def timing(time: Timing | None) -> str:
     if time.ratio_to_reference is not None:
         text += f" ({time.ratio_to_reference:.2f} × reference)"
     return text
-
-
-def timing_in_short(time: Timing | None) -> str:
-    """`12.3 µs (1.02 ×)`, for a narrow table."""
-    return timing(time).replace(" × reference)", " ×)")
 
 
 def count(number: float) -> str:

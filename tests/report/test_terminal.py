@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from grader.report import terminal
-from grader.result import Result, Verdict
+from grader.report import html, markdown, terminal
+from grader.result import Fault, LineMetrics, Metrics, Result, Severity, Verdict
+from grader.verdict import VERDICT_OF_FAULT, worst
 from tests.report import results
 
 
@@ -93,3 +94,48 @@ def test_a_path_is_kept_in_one_piece_to_be_copied() -> None:
     assert out.file.getvalue().splitlines() == [
         "Report:", path, "and what else there is to say of it",
     ]  # fmt: skip
+
+
+def beside(*faults: Fault, lines: tuple[LineMetrics, ...] = ()) -> Result:
+    """A wrong answer with these findings beside its wrong numbers."""
+    base = results.wrong_answer()
+    (case,) = base.cases
+    metrics = Metrics(counts={}, lines=lines)
+    verdict = worst(VERDICT_OF_FAULT[fault.kind] for fault in faults)
+    case = case.model_copy(update={"faults": faults, "verdict": verdict, "metrics": metrics})
+    return base.model_copy(update={"verdict": verdict, "cases": (case,)})
+
+
+def test_wrong_numbers_are_said_where_a_finding_leads() -> None:
+    """They may be a second mistake: a student would mend the first and meet the second."""
+    result = beside(results.OUT_OF_BOUNDS)
+    expected = "case tail: C[256] should be 0.5, found 0"
+    assert f"wrong numbers: {expected}" in " ".join(shown(result).split())
+    assert expected in markdown.render(result).replace("\\", "")
+    assert "case tail: C[256] should be 0.5" in html.render(result)
+    assert "wrong numbers" not in shown(results.wrong_answer())  # they lead there
+    assert "wrong numbers" not in shown(results.out_of_bounds())  # there are none
+
+
+def test_an_output_that_nobody_wrote_shows_its_own_line() -> None:
+    """Of two kernels the one that has the output, even where the other's numbers are wrong."""
+    missing = Fault(kind="unwritten", severity=Severity.ERROR, buffer="grid", index=0, extent=9,
+                    count=9, message="no element of grid was written")  # fmt: skip
+    lines = tuple(
+        LineMetrics(file="vec_add.cu", line=line, counts={"global_store_requests": 1.0},
+                    stores_to=(output,))
+        for line, output in ((6, "C"), (4, "grid"))
+    )  # fmt: skip
+    text = shown(beside(missing, lines=lines))
+    assert " > 4 |" in text and " > 6 |" not in text
+
+
+def test_what_was_never_freed_waits_behind_what_changes_numbers() -> None:
+    leak, copy = (
+        Fault(kind=kind, severity=Severity.ERROR, file="vec_add.cu", line=line, buffer="d",
+              message=kind)
+        for kind, line in (("leak", 3), ("bad_copy", 6))
+    )  # fmt: skip
+    result = beside(leak, copy)
+    assert "vec_add.cu:6: bad_copy" in shown(result).split("Also found")[0]
+    assert terminal.words.in_short(result.cases[0]) == "line 6, d"

@@ -201,9 +201,37 @@ def test_a_missing_semicolon_is_looked_for_on_the_line_above() -> None:
         error = Diagnostic(file="k.cu", line=line, severity="error", message=message)
         return advice.next_step(Verdict.BUILD_FAILED, (), (error,)) or ""
 
-    assert "the line above" in said('expected a ";"')
+    assert "the line above, k.cu:2," in said('expected a ";"')
     assert "the line above" not in said('expected a ";"', line=1)
     assert "the line above" not in said('identifier "foo" is undefined')
+
+
+def test_other_parameters_than_the_contracts_are_copied_and_not_mended_one_by_one() -> None:
+    for message in ("expected const float* for parameter 1 of k (A), found const double*",
+                    "expected 3 parameters (float*, float*, int) for k, found 2"):  # fmt: skip
+        errors = (Diagnostic(file="k.cu", line=1, severity="error", message=message),) * 2
+        assert "from the starter" in advice.next_step(Verdict.BUILD_FAILED, (), errors)
+
+
+def test_a_file_that_nobody_worked_on_is_told_so() -> None:
+    mentions = ("kernel.cu is still as the starter has it",)
+    starter = advice.still_starter("kernel.cu", mentions)
+    said = advice.next_step(Verdict.WRONG_ANSWER, (wrong(None),), starter=starter)
+    assert said.startswith("kernel.cu is still the starter: write the kernel")
+    other = "kernel.py was not graded: still as the starter has it"
+    assert advice.still_starter("kernel.cu", (other,)) == ""
+    assert advice.next_step(Verdict.ACCEPTED, (), starter=starter) == ""
+
+
+def test_a_case_without_elements_says_that_a_block_runs_all_the_same() -> None:
+    fault = Fault(kind="out_of_bounds", severity=Severity.ERROR, buffer="x", index=0, extent=0,
+                  line=2, file="k.cu", message="read of x[0]")  # fmt: skip
+    source = "int i = threadIdx.x;\ny[i] = x[i];\n"
+    said = advice.of_fault(fault, source, "cuda-c")
+    assert said.startswith("This case has no elements, and a block is started all the same. No")
+    assert "no elements" not in advice.of_fault(
+        fault.model_copy(update={"extent": 9, "index": 9}), source, "cuda-c"
+    )
 
 
 def test_what_is_shown_comes_before_what_is_hidden() -> None:

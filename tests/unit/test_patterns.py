@@ -170,6 +170,15 @@ def test_a_row_stride_that_is_the_number_of_columns() -> None:
     assert pattern(packed, wanted) == "only the first row is right"
 
 
+def test_negative_numbers_that_nothing_keeps_at_zero() -> None:
+    """As of two inputs, one of them of another shape: the input alone does not say where."""
+    sums = M + M[0]
+    wanted = np.maximum(sums, 0).astype(np.float64)
+    found = pattern(sums, wanted, x=np.tile(M, 2), bias=M[0])
+    assert found == "negative where it should be 0"
+    assert "max(value, 0)" in (of_pattern(found, "cuda-c") or "")
+
+
 def test_a_branch_that_only_some_inputs_take() -> None:
     wanted = np.maximum(X, 0).astype(np.float64)
     actual = np.where(X < 0, X * np.float32(0.01), X)
