@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -104,3 +105,15 @@ def test_the_walk_finds_exactly_what_tomllib_finds(parts: list[tuple[str, str, s
     for path, line in lines.items():
         if len(path) == 3:
             assert written[line - 1].startswith(f"{path[2]} = ")
+
+
+@pytest.mark.parametrize("part", [".b", ' . "b"', ".'b'"])
+def test_a_key_that_nobody_wrote_by_hand_is_refused_at_once(part: str) -> None:
+    """Attack: half a megabyte of one dotted key, which tomllib reads in the square of its parts."""
+    started = time.process_time()
+    with pytest.raises(TomlError, match="more than 32 parts") as refused:
+        read("x = 1\na" + part * (900_000 // len(part)) + " = 1\n")
+    assert refused.value.line == 2
+    assert time.process_time() - started < 1
+    assert read("a" + part * 31 + " = 1\n")[0].keys() == {"a"}
+    assert read('a = "' + "a.b " * 1000 + '"\n')[0]["a"].startswith("a.b a.b")
