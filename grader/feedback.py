@@ -76,6 +76,9 @@ def withheld(result: Result) -> Result:
     )
 
 
+_WORDS = {"unwritten": "elements never written", "leak": "memory never freed"}
+
+
 def _verdict_only(case: CaseResult) -> CaseResult:
     """A case without its numbers: what kind of fault stands on which line is all that is said."""
     faults = tuple(
@@ -88,7 +91,7 @@ def _verdict_only(case: CaseResult) -> CaseResult:
                 "other": None,
                 "count": 1,
                 "lanes": (),
-                "message": f"{fault.kind.replace('_', ' ')}{IN_HIDDEN}",
+                "message": f"{_WORDS.get(fault.kind, fault.kind.replace('_', ' '))}{IN_HIDDEN}",
                 "advice": None,
             }
         )

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from grader.report import code, html, pictures
-from grader.result import LineMetrics, Result
+from grader.result import LineMetrics, Result, Verdict
 from tests.report import results
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -126,6 +126,15 @@ def test_few_branches_that_split_are_no_full_bar() -> None:
     assert full.text == "all 1,000 branches taken by warps; less than 1 % of them split a warp"
     whole = LineMetrics(file="vec_add.cu", line=6, counts={"branches": 9.0})
     assert code.legend((whole,)) == ()
+
+
+def test_how_long_a_wrong_kernel_took_is_not_said() -> None:
+    """It would look fast: one that does nothing takes a fifth of the reference's time."""
+    result = results.accepted()
+    assert "over reference" in parse(result).text and "12.3 µs" in parse(result).text
+    cases = tuple(c.model_copy(update={"verdict": Verdict.WRONG_ANSWER}) for c in result.cases)
+    wrong = result.model_copy(update={"verdict": Verdict.WRONG_ANSWER, "cases": cases})
+    assert "12.3 µs" not in parse(wrong).text
 
 
 def test_the_map_of_a_wrong_output_shows_each_wrong_cell_and_says_it_in_words() -> None:
