@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from grader.vgpu import layout as L
+from grader.vgpu.copied import Definitions, definitions
 from grader.vgpu.emit import BITS, INT_OF_BYTES, INT_OF_FLOAT, Emitter, Shadow, V
 from grader.vgpu.frame import Frame
 from grader.vgpu.latency import timings
@@ -120,6 +121,7 @@ class Lowering:
         self.tables: dict[str, str] = {}
         self.frame = Frame(ptx, program, shadow)
         self.timings = timings(program)
+        self.defined: dict[str, Definitions] = {}
 
     def stack_offset(self, name: str, offset: int) -> int | None:
         """The generic (%SP) or window (%SPL) address of a constant offset into the depot."""
@@ -133,6 +135,14 @@ class Lowering:
             return None
         at = self.frame.local_offset(self.frame.local[depot][0], offset)
         return at + (L.LOCAL_BASE if name == "%SP" else 0)
+
+    @property
+    def definitions(self) -> Definitions:
+        """What may write each register of the function that is being lowered."""
+        name = self.body.function.name
+        if name not in self.defined:
+            self.defined[name] = definitions(self.body)
+        return self.defined[name]
 
     # -- sites --------------------------------------------------------------------------------
 

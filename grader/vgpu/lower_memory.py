@@ -7,6 +7,7 @@ them. Element k of a vector access lies at byte `32 * k * element size` of the a
 from __future__ import annotations
 
 from grader.vgpu import layout as L
+from grader.vgpu.copied import computed
 from grader.vgpu.emit import BITS, INT_OF_BYTES, Shadow, V
 from grader.vgpu.lower import Lowering
 from grader.vgpu.lower_arith import signed, type_of
@@ -31,6 +32,8 @@ SECOND = 512
 RESULT = 1024
 
 VOLATILE, RELAXED, ACQUIRE, RELEASE, CTA, GPU, SYS, NC, BYPASS_L1 = (1 << k for k in range(9))
+COMPUTED = 1 << 9
+"""Of a vector store: element 0 is a value of its own; the next bits are those of the others."""
 SPACES = ("global", "shared", "local", "const", "param")
 ATOM_OPS = {
     "add": 0, "min": 1, "max": 2, "and": 3, "or": 4, "xor": 5, "exch": 6, "cas": 7, "inc": 8,
@@ -326,7 +329,10 @@ def st(lo: Lowering, i: Instruction) -> None:
         v = store_value(lo, source, INT_OF_BYTES[n], t)
         put_bytes(lo, 32 * n * k, v)
         store_shadow(lo, v, n, k)
-    site = lo.site(i, "store", space=space, elem_bytes=n, vector=vector, flags=flags_of(i))
+    flags = flags_of(i)
+    if lo.shadow and vector > 1:
+        flags |= sum(COMPUTED << k for k, o in enumerate(sources) if computed(o, lo.definitions))
+    site = lo.site(i, "store", space=space, elem_bytes=n, vector=vector, flags=flags)
     lo.runtime("rt_store", site, lo.active(i))
 
 

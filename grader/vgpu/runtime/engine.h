@@ -36,7 +36,8 @@ int memcmp(const void *, const void *, usize);
 enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM };
 enum Flag {
   VOLATILE = 1, RELAXED = 2, ACQUIRE = 4, RELEASE = 8, CTA = 16, GPU = 32, SYS = 64, NC = 128,
-  BYPASS_L1 = 256
+  BYPASS_L1 = 256,
+  COMPUTED = 512 /* element 0 of a vector store, the next bits those of the others */
 };
 enum Access { READ, WRITE, ATOMIC };
 enum Severity { NOTE, WARNING, ERROR };

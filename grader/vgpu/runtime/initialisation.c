@@ -165,7 +165,13 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
     }
     u32 bad = 0;
     for (u32 k = 0; k < size && undefined >> l & 1; k++) bad += in[k] >> l & 1;
-    if (bad == size && P.space == GLOBAL) {
+    int alone = bad == size; /* a structure may have bytes that nobody wrote, a value none */
+    for (u32 v = 0; v < vec && bad && !alone; v++) {
+      u32 wrong = 0;
+      for (u32 k = v * elem; k < (v + 1) * elem; k++) wrong += in[k] >> l & 1;
+      alone = wrong == elem && S->flags & COMPUTED << v;
+    }
+    if (alone && P.space == GLOBAL) {
       rt_uninitialised(w, 1u << l, site);
       bad = 0;
     } else if (bad == size && P.space == SHARED && w->origin[l].site) {
