@@ -323,7 +323,7 @@ static Block *block_new(Launch *L, u64 linear, Block *B) {
     B->barriers[id].mask = mask;
     memset(mask, 0, nwarps * sizeof(u32));
   }
-  memset(B->l1_tags, 0, sizeof B->l1_tags);
+  memset(B->l1_tags, 0, (L->l1_mask + 1) * sizeof *B->l1_tags);
   for (u32 k = 0; k < nwarps; k++) {
     B->warps[k] = warp_new(L, B, k, fresh ? 0 : B->warps[k]);
     B->live += (u32)__builtin_popcount(B->warps[k]->first_live);

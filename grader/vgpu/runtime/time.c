@@ -4,8 +4,12 @@
    where they have one slot of `wait`: the longest of them counts. Loads that other blocks wait for,
    and asynchronous copies, have a time at which they are there. */
 
-static void fold(Warp *w) {
-  for (u32 k = 0; k < 8; k++) w->chain += w->wait[k], w->wait[k] = 0;
+static inline void fold(Warp *w) {
+  u32 clocks = 0;
+  for (u32 k = 0; k < 8; k++) clocks += w->wait[k];
+  if (!clocks) return;
+  memset(w->wait, 0, sizeof w->wait);
+  w->chain += clocks;
 }
 
 static inline void later(u64 *there, u64 clock) { *there = *there < clock ? clock : *there; }
