@@ -22,7 +22,7 @@ AWAITED, LATER, ALONE, COPY = 8, 16, 32, 64
 where its group of copies is waited for."""
 
 NO_TIME = {"mov", "cvta"}  # copies of registers, which the last compiler removes
-SPECIAL = {"ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "rcp", "sqrt"}
+SPECIAL = {"ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "rcp", "sqrt"}  # special function units
 ACROSS = {"shfl", "match", "redux"}
 SPACES = ("global", "shared", "local", "generic")
 

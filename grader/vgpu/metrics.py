@@ -10,12 +10,12 @@ from collections import defaultdict
 
 from grader.vgpu.execution import Execution
 from grader.vgpu.findings import own_files, source
+from grader.vgpu.latency import SPECIAL
 from grader.vgpu.lower import Site
 from grader.vgpu.ptx import TYPE_BYTES, Instruction, Loc
 from grader.vgpu.records import Metrics
 from grader.vgpu.runtime_records import STAT_FIELDS
 
-SPECIAL = {"ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "rcp", "sqrt"}
 MEMORY = {"ld", "st", "atom", "red", "cp", "ldu", "ldmatrix", "stmatrix", "prefetch"}
 CONTROL = {"bra", "brx", "ret", "exit", "call", "trap"}
 SYNC = {"bar", "barrier", "membar", "fence", "shfl", "vote", "match", "redux", "activemask",
