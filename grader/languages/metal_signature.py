@@ -37,6 +37,7 @@ _POINTERS = (
     "abstract_reference_declarator",
 )
 _POINTER_HOLDERS = ("parameter_declaration", "declaration", "type_descriptor", "field_declaration")
+_OF_KERNELS = {"kernel", "host_name", "max_total_threads_per_threadgroup"}
 _DECLARATORS = ("pointer_declarator", "reference_declarator", "array_declarator")
 
 
@@ -366,16 +367,21 @@ def _returns(node: Node, text: bytes) -> str:
 def _misplaced(
     node: Node, declarator: Node, start: int, text: bytes, source: OwnLines
 ) -> Iterator[tuple[str, int]]:
-    """Attributes between the word `kernel` and the kernel's name, and behind its arguments."""
+    """Attributes between the word `kernel` and the kernel's name, and behind its arguments.
+
+    There, one that the compiler does not know is only warned of.
+    """
     spans = []
     word = re.search(rb"\bkernel\b(?![^\[]*\]\])", text[start : declarator.start_byte])
     if word is not None:
-        spans.append((start + word.end(), declarator.start_byte))
+        spans.append((start + word.end(), declarator.start_byte, False))
     body = node.child_by_field_name("body")
     if body is not None:
-        spans.append((declarator.end_byte, body.start_byte))
-    for begin, end in spans:
+        spans.append((declarator.end_byte, body.start_byte, True))
+    for begin, end, behind in spans:
         for listed in _ATTRIBUTE_LIST.finditer(text[begin:end].decode()):
+            if behind and not _OF_KERNELS & _attributes(listed[0]).keys():
+                continue
             row = text.count(b"\n", 0, begin + listed.start())
             yield " ".join(listed[0].split()), source.places[row][1]
 

@@ -24,6 +24,7 @@ C, N = "device float* C [[buffer(2)]]", "constant uint& N [[buffer(3)]]"
         ("kernel void", "[[max_total_threads_per_threadgroup(256)]] kernel void"),
         ("kernel void", "[[kernel, max_total_threads_per_threadgroup(256)]] void"),
         ("kernel void", "[[kernel]] [[max_total_threads_per_threadgroup(256)]]\nvoid"),
+        ("grid]]) {", "grid]]) [[an_attribute_of_nobody]] {"),
         ("grid]]) {", "grid]], ushort t [[thread_position_in_threadgroup]]) {"),
         ("kernel void vec_add", '[[host_name("vec_add")]] kernel void other_name'),
     ],
