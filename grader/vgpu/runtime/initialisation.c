@@ -116,6 +116,7 @@ static void shadow_load(Warp *w, u32 mask, u32 site, u64 add) {
     if (t) {
       trouble(w, t, mask, site, l, READ, &P, a, size);
       poison(w, l, elem, vec);
+      if (t == OUTSIDE) move_inside(w, S->space, a, l, elem, vec, 0);
       continue;
     }
     lane_get(w, &P, l, elem, vec);
@@ -161,6 +162,7 @@ static void shadow_store(Warp *w, u32 mask, u32 site, u64 add) {
     lying[P.space] |= 1u << l;
     if (t) {
       trouble(w, t, mask, site, l, WRITE, &P, a, size);
+      if (t == OUTSIDE) move_inside(w, S->space, a, l, elem, vec, 1);
       continue;
     }
     u32 bad = 0;

@@ -104,6 +104,19 @@ static void lane_put(Warp *w, const Place *P, u32 lane, u32 elem, u32 vec) {
   if (P->written) memset(P->written, 1, elem * vec);
 }
 
+/* Of a vector that leaves its array the elements that lie inside are moved all the same: else a
+   store past the end would leave right elements before it unwritten. */
+static void move_inside(Warp *w, u32 space, u64 a, u32 lane, u32 elem, u32 vec, int write) {
+  for (u32 v = 0; v < vec && vec > 1; v++) {
+    Place P;
+    if (resolve_in(w, space, a + v * elem, elem, lane, write, &P) || P.local) continue;
+    u8 *held = (u8 *)w->scratch + (v * LANES + lane) * elem;
+    memcpy(write ? P.p : held, write ? held : P.p, elem);
+    if (write && P.written) memset(P.written, 1, elem);
+    if (write && P.shadow && P.shadow->init) memset(P.shadow->init + P.offset, 1, elem);
+  }
+}
+
 /* The buffer all active lanes lie in, aligned and in bounds, or null. */
 static inline Buffer *one_buffer(Launch *L, const u64 *addr, u32 mask, u32 size, int contiguous,
                                  int same) {
@@ -197,6 +210,7 @@ void rt_load(Warp *w, u32 mask, u32 site) {
     if (t) {
       trouble(w, t, mask, site, l, READ, &P, a, size);
       poison(w, l, elem, vec);
+      if (t == OUTSIDE) move_inside(w, S->space, a, l, elem, vec, 0);
     } else {
       lane_get(w, &P, l, elem, vec);
     }
@@ -251,8 +265,12 @@ void rt_store(Warp *w, u32 mask, u32 site) {
     u64 a = w->addr[l] + add;
     enum Trouble t = resolve_in(w, S->space, a, size, l, 1, &P);
     lying[P.space] |= 1u << l;
-    if (t) trouble(w, t, mask, site, l, WRITE, &P, a, size);
-    else lane_put(w, &P, l, elem, vec);
+    if (t) {
+      trouble(w, t, mask, site, l, WRITE, &P, a, size);
+      if (t == OUTSIDE) move_inside(w, S->space, a, l, elem, vec, 1);
+    } else {
+      lane_put(w, &P, l, elem, vec);
+    }
   }
   count_spaces(w, stat, lying, mask, add, size, S->flags, 1, contiguous, same);
 }

@@ -293,6 +293,35 @@ red.global.add.noftz.f16x2 [%q], %r;"""
     np.testing.assert_array_equal(out.view(np.float16), halves + halves)
 
 
+@pytest.mark.parametrize("checks", ["all", "bounds"])
+@pytest.mark.parametrize("extent", [125, 126, 128])
+def test_of_a_vector_that_leaves_its_array_what_lies_inside_is_moved(checks, extent):
+    """Each access past the end is reported, and no right element is lost with it."""
+    body = """mul.wide.u32 %u, %t, 16; add.u64 %q, %p0, %u;
+ld.global.v4.f32 {%a, %b, %c, %d}, [%q]; add.u64 %q, %p1, %u;
+st.global.v4.f32 [%q], {%a, %b, %c, %d};"""
+    text = thread_kernel(body, 2, ".reg .f32 %a, %b, %c, %d;")
+    memory = Memory()
+    values = np.arange(extent, dtype=np.float32)
+    a = memory.allocate(values, name="a", access="in")
+    c = memory.allocate(np.zeros_like(values), name="c", access="out", defined=False)
+    done = launch(compiled(text), 1, 32, [a, c], memory=memory, checks=checks)
+    found = [(fault.kind, fault.buffer, fault.count) for fault in done.faults]
+    past = [("out_of_bounds", "a", 1), ("out_of_bounds", "c", 1)]
+    assert found == (past if extent < 128 else [])
+    assert memory.written(c).all()
+    np.testing.assert_array_equal(memory.read(c), values)
+
+
+def test_a_misaligned_vector_moves_nothing():
+    body = "mov.f32 %a, 0f3F800000; st.global.v4.f32 [%p0+8], {%a, %a, %a, %a};"
+    memory = Memory()
+    cells = memory.allocate(np.zeros(8, np.float32), name="cells", access="out")
+    done = launch(compiled(thread_kernel(body, 1, ".reg .f32 %a;")), 1, 1, [cells], memory=memory)
+    assert [fault.kind for fault in done.faults] == ["misaligned"]
+    assert not memory.written(cells).any()
+
+
 @pytest.mark.parametrize("taken", [3, 5, 6, 7])
 def test_cp_async_of_a_part_that_ends_behind_the_buffer(taken):
     """The part of a copy that is read has no alignment of its own, but it has bounds."""
