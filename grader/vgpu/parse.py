@@ -29,7 +29,7 @@ from grader.vgpu.ptx import (
     Variable,
     Vec,
 )
-from grader.vgpu.ptx_tokens import Token, parse_float, parse_int, tokens
+from grader.vgpu.ptx_tokens import Cursor, Token, parse_float, parse_int, tokens
 
 _SPACES = {".global", ".const", ".shared", ".local", ".param"}
 # No compiler nests more than inline assembly does; a scope costs a look at all that is in it.
@@ -37,13 +37,12 @@ _DEEPEST = 200
 _LINKAGE = {".visible", ".extern", ".weak", ".common"}
 
 
-class _Parser:
+class _Parser(Cursor):
     """Recursive descent over the token list; one instance parses one module."""
 
     def __init__(self, text: str, names: Mapping[str, str], first: int) -> None:
-        self.tokens = list(tokens(text, names))
+        super().__init__(tokens(text, names))
         self.first = first
-        self.pos = 0
         self.ptx = Ptx()
         self.scopes: list[dict[str, str]] = []
         self.pragma: tuple[str, ...] = ()
@@ -53,50 +52,6 @@ class _Parser:
         # Inlined positions seen so far, so that a chain of inlining can be followed.
         self.chains: dict[tuple[int, int, int], Loc] = {}
         self.own: Loc | None = None
-
-    # -- tokens -------------------------------------------------------------------------------
-
-    def peek(self) -> Token:
-        while self.tokens[self.pos].kind == "nl":
-            self.pos += 1
-        return self.tokens[self.pos]
-
-    def next(self) -> Token:
-        token = self.peek()
-        if token.kind != "end":
-            self.pos += 1
-        return token
-
-    def accept(self, text: str) -> bool:
-        if self.peek().text == text and self.peek().kind in ("op", "id"):
-            self.pos += 1
-            return True
-        return False
-
-    def expect(self, text: str) -> Token:
-        token = self.next()
-        if token.text != text:
-            raise PtxError(token.line, f"expected {text!r}, found {token.text or 'the end'!r}")
-        return token
-
-    def integer(self) -> int:
-        negative = self.accept("-")
-        token = self.next()
-        if token.kind != "int":
-            raise PtxError(token.line, f"expected an integer, found {token.text or 'the end'!r}")
-        value = parse_int(token.text)
-        return -value if negative else value
-
-    def rest_of_line(self) -> list[Token]:
-        out = []
-        while self.tokens[self.pos].kind not in ("nl", "end"):
-            out.append(self.tokens[self.pos])
-            self.pos += 1
-        return out
-
-    def skip_statement(self) -> None:
-        while self.peek().kind != "end" and self.next().text != ";":
-            pass
 
     def barrier_pragma(self) -> None:
         """`.pragma "vgpu.barrier ...";` says what the next barrier does; others say nothing."""
@@ -397,12 +352,6 @@ class _Parser:
                 self.label(f, token)
             else:
                 f.body.append(self.instruction())
-
-    def follows(self, text: str) -> bool:
-        at = self.pos + 1
-        while self.tokens[at].kind == "nl":
-            at += 1
-        return self.tokens[at].text == text
 
     def hoist_labels(self) -> None:
         """Declare the labels of the scope just opened: branches may precede them."""

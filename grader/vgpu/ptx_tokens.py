@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.vgpu.ptx import Imm, PtxError
@@ -67,3 +67,67 @@ def parse_float(text: str) -> Imm:
     if text[:2] in ("0d", "0D"):
         return Imm(int(text[2:], 16), "f64")
     return Imm(struct.unpack("<Q", struct.pack("<d", float(text)))[0], "f64")
+
+
+class Cursor:
+    """A place in a list of tokens, the last of which is of kind "end"."""
+
+    def __init__(self, read: Iterable[Token]) -> None:
+        self.tokens = list(read)
+        self.pos = 0
+
+    def peek(self) -> Token:
+        """The next token that is no end of a line; the cursor stays before it."""
+        while self.tokens[self.pos].kind == "nl":
+            self.pos += 1
+        return self.tokens[self.pos]
+
+    def next(self) -> Token:
+        """The next token that is no end of a line; the cursor goes behind it."""
+        token = self.peek()
+        if token.kind != "end":
+            self.pos += 1
+        return token
+
+    def accept(self, text: str) -> bool:
+        """Go behind the next token if it is the operator or word `text`."""
+        if self.peek().text == text and self.peek().kind in ("op", "id"):
+            self.pos += 1
+            return True
+        return False
+
+    def expect(self, text: str) -> Token:
+        """Go behind the next token, which is `text`; raises PtxError for another."""
+        token = self.next()
+        if token.text != text:
+            raise PtxError(token.line, f"expected {text!r}, found {token.text or 'the end'!r}")
+        return token
+
+    def integer(self) -> int:
+        """Go behind an integer, with or without a sign; raises PtxError for something else."""
+        negative = self.accept("-")
+        token = self.next()
+        if token.kind != "int":
+            raise PtxError(token.line, f"expected an integer, found {token.text or 'the end'!r}")
+        value = parse_int(token.text)
+        return -value if negative else value
+
+    def rest_of_line(self) -> list[Token]:
+        """Go to the end of the line; the tokens up to there."""
+        out = []
+        while self.tokens[self.pos].kind not in ("nl", "end"):
+            out.append(self.tokens[self.pos])
+            self.pos += 1
+        return out
+
+    def skip_statement(self) -> None:
+        """Go behind the next `;`."""
+        while self.peek().kind != "end" and self.next().text != ";":
+            pass
+
+    def follows(self, text: str) -> bool:
+        """Whether the token after the next one is `text`."""
+        at = self.pos + 1
+        while self.tokens[at].kind == "nl":
+            at += 1
+        return self.tokens[at].text == text
