@@ -31,6 +31,7 @@ _LIBRARIES: tuple[tuple[str, str], ...] = (
     (r"nvrtc", "NVRTC"),
     (r"nvml", "NVML"),
     (r"cupti", "CUPTI"),
+    (r"helper_cuda_drvapi|cuda_drvapi_dynlink", "the driver API"),
     (r"GL/|GLFW/|cuda_gl_interop|helper_gl|cuda_egl|EGL/|vulkan/", "graphics"),
 )
 _BLOCK_WIDE = re.compile(r"cub/")

@@ -41,6 +41,7 @@ LIBRARIES = {
     "mpi.h": "MPI",
     "nccl.h": "NCCL",
     "GL/glut.h": "graphics",
+    "helper_cuda_drvapi.h": "the driver API",
 }
 
 
