@@ -57,6 +57,9 @@ K waits(volatile int* flag, int* out) {
     if (blockIdx.x == 0) { while (*flag < 1) ; *out = *flag; }
     else { __threadfence(); *flag = 1; }
 }
+K looks(volatile int* flag, float* a, int n) {
+    for (int i = 0; i < n; i++) { if (*flag) return; a[i] = a[i] + 1; }
+}
 K same(float* out) { atomicAdd(out, 1.0f); }
 K apart(float* out) { atomicAdd(&out[blockIdx.x * blockDim.x + threadIdx.x], 1.0f); }
 K pipeline(const float4* a, float* out, int ahead) {
@@ -150,6 +153,12 @@ def test_a_barrier_waits_for_the_slowest_warp() -> None:
 
 def test_waiting_for_another_block_counts_once() -> None:
     assert chain("waits", 2, 1, zeros(1), zeros(1)) < 5 * A100.dram_latency
+
+
+def test_a_look_at_a_flag_hides_no_work() -> None:
+    n = 1000
+    found = chain("looks", 1, 1, zeros(1), np.ones(n, np.float32), n)
+    assert found > n * (A100.l2_latency + A100.l1_latency)
 
 
 def test_copies_ahead_hide_their_latency() -> None:

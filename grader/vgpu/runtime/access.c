@@ -313,6 +313,7 @@ static void count_access(Warp *w, Stat *S, u32 mask, u32 space, u64 add, u32 siz
   u32 clocks = count(w, S, mask, space, add, size, flags, write, contiguous, same);
   u32 site = (u32)(S - w->launch->stats);
   const Site *at = &w->launch->sites[site];
+  w->accesses++;
   if (!at->wait) return;
   u32 lane = (u32)__builtin_ctz(mask), row = write ? 1024 : 0;
   waits(w, at->wait, lane, clocks);

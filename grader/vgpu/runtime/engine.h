@@ -113,7 +113,7 @@ typedef struct Warp {
   u64 chain;
   /* below here only the runtime looks */
   u64 later, copied[8], polled_at, polled_chain;
-  u32 polled_site, polled_value;
+  u32 polled_site, polled_value, accesses, polled_accesses;
   u32 pad0;
   u32 wait_barrier, wait_sync, rotate, first_live, forced, clock, gid, depth_max;
   u32 sync_need[LANES];

@@ -40,17 +40,20 @@ static void copies_arrived(Warp *w, u32 lane, u32 left) {
     later(&w->chain, w->copied[(w->groups[lane] - k) & 7]);
 }
 
-/* Who waits for another thread repeats an access until its value changes. How often it does so here
-   comes from whose turn it was: it counts once. */
+/* Who waits for another thread repeats an access, and no other, until its value changes. How often it
+   does so here comes from whose turn it was: it counts once. */
 static void polled(Warp *w, u32 site, u64 address, const void *value, u32 size) {
   u32 now = 0;
   memcpy(&now, value, size < 4 ? size : 4);
   fold(w);
-  if (w->polled_site == site + 1 && w->polled_at == address && w->polled_value == now) {
+  int again = w->polled_site == site + 1 && w->polled_at == address && w->polled_value == now;
+  if (again && w->accesses == w->polled_accesses + 1) {
+    w->polled_accesses++;
     w->chain = w->polled_chain;
     return;
   }
   w->polled_site = site + 1, w->polled_at = address, w->polled_value = now;
+  w->polled_accesses = w->accesses;
   w->polled_chain = w->chain;
 }
 
