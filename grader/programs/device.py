@@ -122,9 +122,12 @@ class Device:
 
     def give_up(self, what: str, site: Site | None) -> None:
         """The program reached a call that is not served."""
-        self.stopped = "unsupported"
         where = f" in {site.file}:{site.line}" if site else ""
-        self._reason = f"{what}{where} is not served by the virtual GPU"
+        self.refuse(f"{what}{where} is not served by the virtual GPU")
+
+    def refuse(self, reason: str) -> None:
+        """The program cannot be run to its end, for a lack of ours."""
+        self.stopped, self._reason = "unsupported", reason
 
     def touched(self, address: int, site: Site | None, *, atomically: bool) -> None:
         """The host used memory it shares with the device."""

@@ -24,7 +24,8 @@ from grader.programs import line_table
 from grader.programs.calls import Answer
 from grader.programs.device import Device
 from grader.programs.device_memory import Site
-from grader.programs.launches import program_of
+from grader.programs.launches import Program, program_of
+from grader.vgpu import PtxError
 
 REQUEST_FD, REPLY_FD = 100, 101
 _REQUEST = struct.Struct("<IIIIQ")
@@ -51,7 +52,12 @@ def run_job(request: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, 
     for unit in request["units"]:
         for variant in unit["variants"]:
             variant["ptx"] = data.pop(0).decode()
-    program = program_of(request["units"], linked=request["linked"])
+    unreadable = ""
+    try:
+        program = program_of(request["units"], linked=request["linked"])
+    except PtxError as error:
+        unreadable = f"the virtual GPU cannot read the PTX: {error}"
+        program = Program((), (), {})
     lines = {name: text.splitlines() for name, text in request["texts"].items()}
     device = Device(program, lines)
     stdin = data.pop(0)
@@ -66,7 +72,11 @@ def run_job(request: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, 
     executable = request["program"]
     table = line_table.read(Path(executable).read_bytes())
     session = _Session(device, table, set(lines))
-    outcome = session.run(executable, [request["name"], *request["arguments"]], stdin)
+    outcome: dict[str, Any] = {"ended": "unsupported", "code": -1, "host_seconds": 0.0}
+    if unreadable:
+        device.refuse(unreadable)
+    else:
+        outcome = session.run(executable, [request["name"], *request["arguments"]], stdin)
     device.end(outcome["code"])
     outcome["ended"] = device.stopped or outcome["ended"]
     written = _written(request["outputs"])

@@ -498,15 +498,10 @@ class _Parser(Cursor):
         return self.lookup(token.text)
 
     def named(self, token: Token) -> Reg | Sym:
-        assert self.function is not None
-        name = self.lookup(token.text)
-        if name in self.function.registers or token.text.startswith("%"):
-            return Reg(name)
-        offset = 0
-        if self.peek().text == "+":
-            self.next()
-            offset = self.integer()
-        return Sym(name, offset)
+        named = self.named_base(token)
+        if isinstance(named, Sym) and self.accept("+"):
+            return Sym(named.name, self.integer())
+        return named
 
     def address(self, token: Token) -> Operand:
         inner = self.next()
@@ -514,8 +509,7 @@ class _Parser(Cursor):
         if inner.kind == "int":
             base = Imm(parse_int(inner.text))
         elif inner.kind == "id":
-            named = self.named_base(inner)
-            base = named
+            base = self.named_base(inner)
         else:
             raise PtxError(token.line, f"malformed address near {inner.text!r}")
         offset = 0
@@ -539,14 +533,14 @@ class _Parser(Cursor):
 
 
 def parse(text: str, names: Mapping[str, str] | None = None, first: int = 0) -> Ptx:
-    """Parse PTX text; raises PtxError with the line of the text.
-
-    For a module among several: `names` are symbols it shall call otherwise, and its files and
-    scopes are numbered from `first` on.
-    """
-    parser = _Parser(text, names or {}, first)
+    """Parse PTX text; raises PtxError. Of several modules each has symbols it shall call otherwise,
+    `names`, and its files and scopes numbered from `first` on."""
     try:
-        return parser.module()
-    except RecursionError:
-        line = parser.peek().line
-    raise PtxError(line, "operands are nested too deeply")
+        parser = _Parser(text, names or {}, first)
+        try:
+            return parser.module()
+        except RecursionError:
+            line = parser.peek().line
+            raise PtxError(line, "operands are nested too deeply") from None
+    except PtxError as error:
+        raise error.within(text) from None

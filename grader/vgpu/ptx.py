@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 TYPE_BYTES = {
@@ -13,12 +14,22 @@ TYPE_BYTES = {
 
 
 class PtxError(Exception):
-    """Malformed PTX: `line` is the line of the PTX text."""
+    """PTX that cannot be read: `line` is the line of the PTX text, `place` that of the source."""
 
-    def __init__(self, line: int, message: str) -> None:
-        super().__init__(f"PTX line {line}: {message}")
+    def __init__(self, line: int, message: str, place: str = "") -> None:
+        super().__init__(f"{place and place + ': '}PTX line {line}: {message}")
         self.line = line
         self.message = message
+        self.place = place
+
+    def within(self, text: str) -> PtxError:
+        """The same of the module `text`, whose last `.loc` before the line says the place."""
+        before = "\n".join(text.splitlines()[: self.line])
+        file, line = (re.findall(r"^\s*\.loc\s+(\d+) (\d+)", before, re.MULTILINE) or [("", "")])[
+            -1
+        ]
+        found = re.search(rf'^\s*\.file\s+{file} "([^"]*)"', text, re.MULTILINE) if file else None
+        return PtxError(self.line, self.message, f"{found[1]}:{line}" if found else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader import run_program
+from grader.errors import NotGradableError
 from grader.languages import metal_clang
 from grader.programs import build, host_build, host_messages, unserved
 from grader.programs.host_source import host_halves
@@ -252,3 +254,46 @@ def test_headers_of_libcu_and_cub_are_fine_on_the_host(tmp_path: Path) -> None:
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[:2000]
+
+
+VECTOR_REGISTER = """#include <cstdio>
+__global__ void first(float* out) { *out = 1; }
+__global__ void second(float* out) {
+  float r;
+  asm volatile("{ .reg .v2 .f32 t; mov.f32 t.x, %1; mov.f32 %0, t.x; }" : "=f"(r) : "f"(2.f));
+  *out = r;
+}
+int main() {
+  float* x;
+  cudaMalloc(&x, 4);
+  first<<<1, 1>>>(x);
+  printf("not reached");
+}
+"""
+
+
+@needs_host
+@pytest.mark.parametrize("linked", [False, True])
+def test_ptx_that_cannot_be_read_is_not_supported_with_its_line(
+    tmp_path: Path, *, linked: bool
+) -> None:
+    """No failure of ours, and no verdict on the program: exit 3, as of a single kernel."""
+    text = VECTOR_REGISTER
+    beside = []
+    if linked:
+        text = text.replace("*out = 1;", "*out = one();").replace("<cstdio>", "<cstdio>\n", 1)
+        text = text.replace("\n__global__", "__device__ float one(); __global__", 1)
+        beside = [tmp_path / "one.cu"]
+        beside[0].write_text("__device__ float one() { return 1; }\n")
+    (tmp_path / "program.cu").write_text(text)
+    with contextlib.ExitStack() as stack:
+        if linked:
+            refused = stack.enter_context(pytest.raises(NotGradableError))
+        found = run_program.run(tmp_path / "program.cu", text, [], beside=beside)
+    if linked:
+        reason, code = str(refused.value), refused.value.exit_code
+    else:
+        reason, code = found.reason, found.exit_code
+        assert (found.ended, found.stdout, found.faults) == ("unsupported", "", ())
+    assert code == 3
+    assert re.search(r"cannot read the PTX: program\.cu:5: .*vector registers", reason)
