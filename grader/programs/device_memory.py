@@ -24,15 +24,22 @@ from grader.vgpu.memory import (
 )
 from grader.vgpu.module import Kernel
 
-DEVICE_BYTES = 1 << 30
+DEVICE_BYTES = 4 << 30
 CARD_BYTES = 40 << 30
-"""What a program may allocate here, and on the A100 whose figures the virtual GPU has."""
+"""What a program may allocate here, and on the A100 whose figures the virtual GPU has. Memory that
+nothing touches costs nothing, here as there."""
+
+LARGE_BYTES = 1 << 26
+"""Of an allocation that is larger, only so much holds garbage before it is written: the rest is 0,
+and no memory of the machine until it is used. What one had is given back when it is freed."""
 
 SHARED_SLOTS = (*range(1400, 1790), *range(1300, 511, -1))
 """Slots whose addresses a host process can map, for memory that host and device share: above those
 of a position-independent program, below its libraries. A module's variables grow from below; with
 libcu++ they are hundreds, so their neighbourhood comes last.
 """
+
+_PIECE = 1 << 20
 
 Kind = Literal["device", "managed", "pinned", "registered", "given"]
 
@@ -76,6 +83,7 @@ class Allocation:
     launched_with: int = 0
     filled: list[tuple[int, Site]] = field(default_factory=list)
     emptied: list[tuple[int, Site]] = field(default_factory=list)
+    _known: bool | None = None
 
     @property
     def address(self) -> int:
@@ -86,6 +94,33 @@ class Allocation:
     def size(self) -> int:
         """Bytes asked for."""
         return int(self.storage.record.size)
+
+    def known_beyond(self, size: int) -> bool:
+        """Whether anything but the first `size` bytes, the most that was copied out, has a defined
+        value."""
+        if self._known is None:
+            init = self.storage.init
+            return init is None or any_set(init[size:])
+        return self._known
+
+    def give_back(self) -> None:
+        """Let go of the memory of a large allocation that was freed: nothing looks at it again."""
+        if self.size > LARGE_BYTES:
+            self._known = self.known_beyond(max((s for s, _ in self.emptied), default=0))
+            self.storage.forget()
+
+
+def any_set(marks: np.ndarray) -> bool:
+    """Whether any of the marks (bytes, 0 or 1) is 1."""
+    return bool(marks.view(np.bool_).any())
+
+
+def merge(into: np.ndarray, marks: np.ndarray) -> None:
+    """Set what is set in `marks`; memory that neither has touched stays so."""
+    for start in range(0, into.size, _PIECE):
+        piece = slice(start, start + _PIECE)
+        if into.size <= _PIECE or any_set(marks[piece]):
+            np.maximum(into[piece], marks[piece], out=into[piece])
 
 
 class DeviceMemory:
@@ -139,11 +174,16 @@ class DeviceMemory:
             if shared is None:
                 return None
             slot = shared
-        storage = Storage(slot, aligned(size), name, item, TRACK)
-        storage.track_writes()
+        try:
+            storage = Storage(slot, aligned(size), name, item, TRACK)
+            storage.track_writes()
+            if kind == "device":
+                storage.undefined()
+        except MemoryError:  # large ones that live on, beside all that were freed
+            self.short = self.short or (size, site)
+            return None
         if kind == "device":
-            storage.undefined()
-            storage.data[: size // 4 * 4].view(np.uint32)[:] = 0x7FFFFFFF
+            storage.data[: min(size, LARGE_BYTES) // 4 * 4].view(np.uint32)[:] = 0x7FFFFFFF
         self.memory.buffers.append(storage)
         self.used += size
         self.version += 1
@@ -157,6 +197,7 @@ class DeviceMemory:
         self.memory.free(vgpu.Pointer(allocation.storage, np.dtype(np.uint8), (allocation.size,)))
         self.used -= allocation.size
         self.version += 1
+        allocation.give_back()
 
     def at(self, address: int) -> Allocation | None:
         """The allocation an address was made from, even where it lies outside it; of a texture
@@ -225,10 +266,11 @@ class DeviceMemory:
 
     def wrote(self) -> None:
         """What a launch without the checks for undefined values wrote is defined from now on."""
-        for allocation in self.live():
-            init, written = allocation.storage.init, allocation.storage.written
-            if init is not None and written is not None:
-                np.maximum(init, written, out=init)
+        for storage in self.memory.buffers:
+            init, written = storage.init, storage.written
+            live = not storage.record.flags & IS_FREED
+            if live and init is not None and written is not None:
+                merge(init, written)
 
     def copy_for(self, kernel: Kernel, original: Kernel) -> vgpu.Memory:
         """A copy of this memory for a build of the same program."""

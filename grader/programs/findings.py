@@ -399,11 +399,10 @@ class Findings:
                     advice=f"Sizes are in bytes: multiply by {item}, the size of one element.",
                     severity="error" if read_undefined else "warning", buffer=allocation.name,
                 )  # fmt: skip
-        init = allocation.storage.init
         most = max((s for s, _ in allocation.emptied), default=0)
         for size, site in dict.fromkeys(allocation.emptied):
-            known = init is None or bool(init[size:].any())
-            if size * item == allocation.size and size == most and known:
+            short = size * item == allocation.size and size == most
+            if short and allocation.known_beyond(size):
                 self.add(
                     "bad_copy", site,
                     f"{size} bytes of {allocation.name}, which has {allocation.size} bytes: "

@@ -18,7 +18,7 @@ import numpy as np
 from grader import vgpu
 from grader.programs import errors as E
 from grader.programs import geometry, symbols
-from grader.programs.device_memory import Allocation, DeviceMemory, Site
+from grader.programs.device_memory import Allocation, DeviceMemory, Site, merge
 from grader.programs.findings import Findings
 from grader.programs.order import Span
 from grader.vgpu import cost
@@ -321,8 +321,8 @@ class Launcher:
         kept = {}
         for storage in {a.storage.slot: a.storage for a in self._passed(arguments)}.values():
             if storage.written is not None:
-                kept[storage.slot] = storage, storage.written.copy()
-                storage.written[:] = 0
+                kept[storage.slot] = storage, storage.written
+                storage.track_writes()
         return kept
 
     def _passed(self, arguments: list[bytes]) -> list[Allocation]:
@@ -440,7 +440,8 @@ def _put_back(marks: dict[int, tuple[Storage, np.ndarray]]) -> dict[int, Span]:
         assert now is not None, "marks were put aside"
         if now.any():
             spans[slot] = int(now.argmax()), now.size - int(now[::-1].argmax())
-        np.maximum(now, before, out=now)
+        merge(before, now)
+        storage.track_writes(before)
     return spans
 
 

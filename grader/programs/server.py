@@ -23,7 +23,7 @@ from grader.devices.virtual_child import made, use_cache
 from grader.programs import line_table
 from grader.programs.calls import Answer
 from grader.programs.device import Device
-from grader.programs.device_memory import Site
+from grader.programs.device_memory import CARD_BYTES, Site
 from grader.programs.launches import Program, program_of
 from grader.vgpu import PtxError
 
@@ -31,8 +31,11 @@ REQUEST_FD, REPLY_FD = 100, 101
 _REQUEST = struct.Struct("<IIIIQ")
 _REPLY = struct.Struct("<iIIIQ")
 OPEN_SHARED = 1
-MOST = (64, 4096, 16, 1 << 30)
+MOST = (64, 4096, 16, CARD_BYTES)
 """What a message has: bytes of its name and of its file's, numbers, bytes that follow."""
+
+MOST_COPIED = 1 << 30
+"""How many of those are served: a program copies so much at once."""
 
 NONSENSE = (ValueError, OverflowError, IndexError, struct.error)
 """What a message raises that our runtime does not send."""
@@ -195,7 +198,15 @@ class _Session:
                 self.ended = "odd"
                 return
             rest = _read(source, name_size + file_size + 8 * count, over)
-            payload = _read(source, payload_size, over)
+            payload = None
+            if payload_size <= MOST_COPIED:
+                payload = _read(source, payload_size, over)
+            elif rest is not None:
+                file = rest[name_size : name_size + file_size].decode(errors="replace")
+                what = f"a copy of {payload_size >> 20:,} MiB at once"
+                self.device.give_up(what, Site(file.removeprefix("./"), line))
+                self.ended = "unsupported"
+                return
             if rest is None or payload is None:
                 return
             name = rest[:name_size].decode(errors="replace")

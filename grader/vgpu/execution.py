@@ -158,10 +158,12 @@ class Execution:
             data = aligned(block.size)
             ctypes.memmove(data.ctypes.data, block.host, block.size)
             storage = Storage(self.c.heap_slot + k, data, name, 1, IS_HEAP)
-            if block.shadow.init:
-                storage.undefined()
-                assert storage.init is not None, "made by the line before"
-                ctypes.memmove(storage.init.ctypes.data, block.shadow.init, block.size)
+            storage.undefined()
+            storage.track_writes()
+            assert storage.init is not None, "made by the lines before"
+            # Without the checks for undefined values it is known what was written.
+            known = block.shadow.init or block.written
+            ctypes.memmove(storage.init.ctypes.data, known, block.size)
             self.memory.keep(storage)
 
     def _sites(self, lowered: Lowered) -> None:

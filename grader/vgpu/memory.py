@@ -77,10 +77,17 @@ class Storage:
         """Device address of the first byte."""
         return int(self.record.base)
 
-    def track_writes(self) -> None:
-        """Keep one byte per byte that says whether it was written."""
-        self.written = np.zeros(max(self.data.size, 1), np.uint8)
+    def track_writes(self, marks: Bytes | None = None) -> None:
+        """Keep one byte per byte that says whether it was written: `marks`, or anew."""
+        self.written = np.zeros(max(self.data.size, 1), np.uint8) if marks is None else marks
         self.record.written = self.written.ctypes.data
+
+    def forget(self) -> None:
+        """Let go of the bytes, and of what is known of them, after the buffer was freed."""
+        self.data = aligned(0)
+        self.record.host = self.data.ctypes.data
+        self.record.written = self.record.shadow.init = None
+        self.written = self.init = None
 
     def undefined(self) -> None:
         """The contents are undefined until written."""

@@ -172,7 +172,7 @@ LARGE = (
     + """
 int main(int count, char**) {
   float* d;
-  cudaError_t e = cudaMalloc(&d, count > 1 ? 1ull << 45 : 3ull << 30);
+  cudaError_t e = cudaMalloc(&d, count > 1 ? 1ull << 45 : 6ull << 30);
   if (e) printf("%s\\n", cudaGetErrorName(e));
   if (cudaMalloc(&d, 1 << 20)) return 2;
   cudaFree(d);
@@ -185,7 +185,7 @@ int main(int count, char**) {
 @needs_host
 def test_memory_that_a_card_has_and_the_virtual_gpu_has_not() -> None:
     line = LARGE[: LARGE.index("cudaError_t e")].count("\n") + 1
-    said = f"program.cu:{line} allocates 3,072 MiB: expected at most 1,024 MiB"
+    said = f"program.cu:{line} allocates 6,144 MiB: expected at most 4,096 MiB"
     gave_up = outcome(LARGE)
     assert gave_up.stdout == "cudaErrorMemoryAllocation\n"
     assert gave_up.answer.ended == "unsupported"

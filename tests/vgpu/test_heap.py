@@ -44,6 +44,14 @@ PTX = """
 """
 
 
+def test_what_was_never_written_is_known_after_a_launch_without_that_check() -> None:
+    module, memory = Module.from_ptx(PTX), Memory()
+    a = memory.allocate(np.zeros(1, np.int32), name="a", access="out")
+    launch(module.kernel("take"), 1, 1, [], memory=memory, checks="bounds")
+    done = launch(module.kernel("use"), 1, 1, [a], memory=memory)
+    assert [(f.kind, f.line) for f in done.faults] == [("out_of_bounds", 3), ("uninitialised", 4)]
+
+
 def test_the_heap_is_named_by_the_line_that_took_it_in_later_launches_too() -> None:
     module, memory = Module.from_ptx(PTX), Memory()
     a = memory.allocate(np.zeros(1, np.int32), name="a", access="out")

@@ -210,7 +210,7 @@ struct cudaUUID_t { char bytes[16]; };
 struct cudaDeviceProp {
   char name[256] = "virtual GPU (figures of an A100)";
   cudaUUID_t uuid = {};
-  size_t totalGlobalMem = 1ull << 30, sharedMemPerBlock = 48 << 10;
+  size_t totalGlobalMem = 4ull << 30, sharedMemPerBlock = 48 << 10;
   int regsPerBlock = 65536, warpSize = 32;
   size_t memPitch = 2147483647;
   int maxThreadsPerBlock = 1024, maxThreadsDim[3] = {1024, 1024, 64};

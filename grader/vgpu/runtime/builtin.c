@@ -103,7 +103,7 @@ static Buffer *heap_room(Launch *L, u64 size) {
     Buffer *b = &L->heap[L->heap_next++ % L->nheap];
     if (!(b->flags & IS_FREED)) continue;
     if (b->host) {
-      free(b->host), free(b->shadow.init), shadow_free(&b->shadow);
+      free(b->host), free(b->written), free(b->shadow.init), shadow_free(&b->shadow);
       b->host = 0, L->heap_limit += heap_share(L, b->size);
     }
     room = b;
@@ -127,7 +127,9 @@ void rt_malloc(Warp *w, u32 mask, u32 site) {
     memset(b, 0, sizeof *b);
     b->base = BASE(slot) + (1ull << 35), b->size = size[l], b->host = calloc(1, size[l] + 16);
     b->id = (u32)slot, b->shadow.size = size[l], b->flags = IS_HEAP;
-    if (L->checks) b->shadow.init = calloc(1, size[l] + 16);
+    u8 *marks = calloc(1, size[l] + 16);
+    if (L->checks) b->shadow.init = marks;
+    else b->written = marks;
     L->slots[slot] = b;
     out[l] = b->base;
   }
