@@ -251,7 +251,7 @@ class _Session:
     def _died(self, name: str, numbers: list[int]) -> None:
         self.ended = "died"
         if name == "aborted":
-            self.device.findings.died(None, 6, None, 0)
+            self.device.findings.died(self._place(numbers[3:]), 6, None, 0)
             return
         number, address = numbers[0], numbers[1]
         found = self.device.memory.at(address) if number == 11 else None

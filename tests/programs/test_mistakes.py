@@ -333,3 +333,43 @@ int main() {
 """
     )
     assert found.stdout == "3.75 2 3.75 0\n1 -1.5 2\n4294967295 4 2\n", found
+
+
+DEATHS = """#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+static int third(int* p) { return p[3]; }
+int main(int, char** words) {
+  volatile int* nothing = nullptr;
+  char text[8] = "abc";
+  FILE* file = fopen("/no/such/file", "r");
+  switch (words[1][0]) {
+    case 'a': return *nothing;  // a
+    case 'c': memcpy(text, (void*)nothing, 100); printf("%s", text); break;  // c
+    case 'd': printf("%s %s", text, (char*)nothing + 1); break;  // d
+    case 'e': fscanf(file, "%s", text); break;  // e
+    case 'f': fprintf(file, "%d", 3); break;  // f
+    case 'g': fclose(file); break;  // g
+    case 'h': free(text + 1); break;  // h
+    case 'i': throw 3;  // i
+    case 'j': abort();  // j
+    case 'k': ((void (*)())nothing)(); break;  // k
+    case 'b': return third((int*)nothing);
+  }
+}
+"""
+
+
+@needs_host
+@pytest.mark.parametrize("how", "abcdefghijk")
+def test_where_a_program_died_is_its_own_line_also_from_within_a_library(how: str) -> None:
+    answer = outcome(DEATHS, arguments=[how]).answer
+    (fault,) = answer.faults
+    rows = DEATHS.splitlines()
+    line = next((n for n, row in enumerate(rows, 1) if row.endswith(f"// {how}")), 5)
+    assert (answer.ended, fault.kind, fault.file, fault.line) == (
+        "died", "trap", "program.cu", line,
+    )  # fmt: skip
+    aborted = how in "hij"
+    assert fault.message.endswith("aborted") == aborted

@@ -462,21 +462,61 @@ static uint64_t stack_pointer(const ucontext_t* context) {
 #endif
 }
 
-// Where the program stood: the instruction, and the callers that frame pointers lead to. A C
-// library's function keeps no frame; its return address lies at the top of the stack. Where the
-// stack is full or overwritten, looking there is a fault of its own, and what is known is enough.
+// libunwind's (Itanium C++ ABI: Exception Handling, 1.5): calls `step` for each frame, the innermost
+// first, until it returns something else than 0.
+int _Unwind_Backtrace(int (*step)(void* frame, void* state), void* state);
+uint64_t _Unwind_GetIP(void* frame);
+extern char etext[];
+
+// The program's own callers of the instruction `from`, or where that is `seen` of the function that
+// asks: what lies in a library is passed over.
+typedef struct { uint64_t from, *at; volatile int* n; int most, seen, frames; } Walk;
+static int walk_on(void* frame, void* state) {
+  Walk* w = state;
+  uint64_t address = _Unwind_GetIP(frame);
+  if (w->seen && address - (uint64_t)__ehdr_start < (uint64_t)(etext - __ehdr_start))
+    w->at[(*w->n)++] = address - 1;
+  w->seen |= address == w->from;
+  return ++w->frames == 100 || *w->n == w->most;
+}
+
+#if defined(__x86_64__)
+// The first address near the top of the stack that a call of the program's own returns to.
+static uint64_t called_from(volatile uint64_t* top) {
+  for (int k = 0; k < 64; ++k) {
+    const unsigned char* code = (const unsigned char*)top[k];
+    if (code - (unsigned char*)__ehdr_start < 8 || code >= (unsigned char*)etext) continue;
+    if (!k || code[-5] == 0xe8 || (code[-6] == 0xff && code[-5] == 0x15)) return top[k] - 1;
+  }
+  return top[0] - 1;
+}
+#endif
+
+// Where the program stood: the instruction, and its callers, which frame pointers lead to where
+// nothing else is known of them. A C library's function keeps no frame; its return address lies near
+// the top of the stack. Where the stack is full or overwritten, looking there is a fault of its own,
+// and what is known is enough.
 static jmp_buf looked;
-static volatile int looking;
+static volatile int looking, halted;
 static int places(const ucontext_t* context, uint64_t* at, int most) {
-  static volatile int n;
-  n = 0;
+  static volatile int n, by_frames;
+  n = by_frames = 0;
   at[n++] = program_counter(context);
-  if (setjmp(looked)) return looking = 0, n;
-  looking = 1;
+  if (setjmp(looked) && by_frames) return looking = 0, n;
+  if (!looking) {
+    looking = 1;
+    Walk walk = {.from = at[0], .at = at, .n = &n, .most = most};
+    _Unwind_Backtrace(walk_on, &walk);
+#if defined(__x86_64__)
+    halted = *(volatile unsigned char*)at[0] == 0xf4;  // HLT
+#endif
+  }
+  if (n > 1) return looking = 0, n;
+  by_frames = 1;
   uint64_t top = stack_pointer(context);
 #if defined(__x86_64__)
   uint64_t frame = context->uc_mcontext.gregs[REG_RBP];
-  uint64_t above = *(volatile uint64_t*)top - 1;
+  uint64_t above = called_from((volatile uint64_t*)top);
 #else
   uint64_t frame = context->uc_mcontext.regs[29], above = context->uc_mcontext.regs[30] - 4;
 #endif
@@ -526,6 +566,7 @@ static void on_fault(int number, siginfo_t* info, void* context) {
     int n = places(context, a + 3, MOST_NUMBERS - 3);
     for (int k = 0; k < n; ++k) a[3 + k] -= (uint64_t)__ehdr_start;
     Region* r = number == SIGSEGV ? region_of(address) : 0;
+    if (halted) number = SIGABRT;  // glibc's own abort() after it could send no signal
     a[0] = number, a[1] = address;
     if (r && !r->closed) {  // another thread has opened it meanwhile
       inside = 0;
@@ -557,8 +598,12 @@ static void on_fault(int number, siginfo_t* info, void* context) {
 // The sandbox lets no process send signals but its first; abort() would end in a wrong one.
 void abort(void) {
   fflush(stdout);
-  uint64_t a[1] = {SIGABRT};
-  tell("aborted", "", 0, a, 1, 0, 0);
+  uint64_t a[MOST_NUMBERS] = {SIGABRT};
+  volatile int n = 0;
+  Walk walk = {.seen = 1, .at = a + 3, .n = &n, .most = MOST_NUMBERS - 3};
+  _Unwind_Backtrace(walk_on, &walk);
+  for (int k = 0; k < n; ++k) a[3 + k] -= (uint64_t)__ehdr_start;
+  tell("aborted", "", 0, a, 3 + n, 0, 0);
   _exit(128 + SIGABRT);
 }
 
