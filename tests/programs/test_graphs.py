@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from grader.programs.run import Outcome
+from grader.programs.steps import steps
 from tests.programs.running import needs_host, outcome
 from tests.programs.test_runtime_api import CHECK
 
@@ -356,6 +357,10 @@ int main() {
 """
     ran, line = run(text)
     assert [(f.kind, f.line) for f in ran.answer.faults] == [("unsynchronised_read", line)]
+    calls = [call.api for call in ran.answer.trace]
+    assert calls.index("into a graph") < calls.index("cudaGraphLaunch") < calls.index("<<<>>>")
+    done = {step.name: step.ok for step in steps(ran.answer.trace, 0, 1)}
+    assert done["launched"] and done["covered"] and done["synchronised"]
 
 
 def test_memory_of_a_graphs_own_ends_the_run_as_not_supported() -> None:
