@@ -146,7 +146,10 @@ def run(
     build = partial(cuda_c.build, compiler=compiler, defines=defines)
     if path.suffix in metal.SUFFIXES:
         build = partial(metal.build)
+        instances = (kernel,) if kernel else ()  # a library of hundreds takes its time
     builds, artefact = build(text, path.name, (), headers=headers, kernels=instances)
+    if artefact is not None and instances and not artefact.variants[0].entries:
+        builds, artefact = build(text, path.name, (), headers=headers)
     launched = FileRun(
         file=path.name,
         kernel=kernel or "",

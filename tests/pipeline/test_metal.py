@@ -189,6 +189,27 @@ kernel void turn(device const float* x, device float* y, uint i [[thread_index_i
 """
 
 
+def test_of_a_library_only_the_kernel_that_is_run_must_fit(tmp_path: Path) -> None:
+    library = tmp_path / "library.metal"
+    library.write_text(
+        "kernel void large(device float* a, uint i [[thread_index_in_threadgroup]]) {\n"
+        "  threadgroup float s[9000];\n  s[i] = a[i];\n  a[i] = s[i];\n}\n"
+        "kernel void small(device float* a, uint i [[thread_position_in_grid]]) { a[i] *= 2; }\n"
+    )
+
+    def ended(kernel: str) -> str:
+        return run_file.run(
+            library, kernel=kernel, grid=(1, 1, 1), block=(32, 1, 1), shared_bytes=0,
+            specs=["f32[32]"],
+        ).ended  # fmt: skip
+
+    assert ended("small") == "finished"
+    assert ended("large") == "build_failed"
+    library.write_text(library.read_text().replace("9000", "90"))
+    with pytest.raises(UsageError, match=r"^library\.metal has no kernel smal$"):
+        ended("smal")
+
+
 def test_what_is_said_of_a_metal_file_speaks_of_metal(tmp_path: Path) -> None:
     path = tmp_path / "turn.metal"
     path.write_text(ALONE)
