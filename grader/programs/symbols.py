@@ -28,6 +28,7 @@ _EXTERN = re.compile(r'^(@(?:"[^"]+"|[\w$.]+)) = external (?:dso_local )?global 
 _OWN = re.compile(
     r'^(@(?:"[^"]+"|[\w$.]+)) = internal (global [^\n]* (?:undef|poison)(?:, |$))', re.MULTILINE
 )
+_LONG = str.maketrans("ml", "yx")
 _LAMBDA = re.compile(r"\(lambda at (?:\./)?(?P<file>[^()]+?):(?P<line>\d+):\d+\)")
 
 
@@ -82,10 +83,14 @@ def lambda_of(name: str) -> tuple[str, int, str] | None:
 def entry(symbol: str, name: str, entries: Mapping[str, str]) -> str | None:
     """The entry of the PTX that the kernel `symbol`, in C++ `name`, became; None without one.
 
-    Kernels of internal linkage have other symbols there: then the name decides, if it is one.
+    Kernels of internal linkage have other symbols there: then the name decides, if it is one. Of
+    overloads it is the parameters, where `uint64_t` is `unsigned long` (m) here and `unsigned long
+    long` (y) there.
     """
     for candidate in (name, symbol, symbol.replace("_ZL", "_Z", 1)):
         if candidate in entries:
             return entries[candidate]
     alike = {e for e in entries.values() if function_name(e) == function_name(symbol)}
+    if len(alike) > 1:
+        alike = {e for e in alike if e.translate(_LONG) == symbol.translate(_LONG)}
     return alike.pop() if len(alike) == 1 else None

@@ -102,6 +102,12 @@ def test_the_address_of_a_variable_that_may_be_either_files_is_not_served(progra
     assert "main.cu:13" in found.reason and "several files" in found.reason
 
 
+def test_overloads_are_told_apart_where_host_and_device_spell_a_type_differently() -> None:
+    entries = {name: name for name in ("_Z1kPy", "_Z1kPi", "_Z1kPx")}
+    found = [symbols.entry(s, "k", entries) for s in ("_Z1kPm", "_Z1kPi", "_Z1kPl", "_Z1kPf")]
+    assert found == ["_Z1kPy", "_Z1kPi", "_Z1kPx", None]
+
+
 def test_symbols_carry_the_number_of_their_file() -> None:
     assert [symbols.unit(s) for s in ("_Z3addPf", "2:_Z3addPf")] == [0, 2]
     assert [symbols.plain(s) for s in ("_Z3addPf", "2:_Z3addPf")] == ["_Z3addPf", "_Z3addPf"]
