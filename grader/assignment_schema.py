@@ -186,7 +186,8 @@ class Case(Section):
 
 
 class Rubric(Section):
-    """Points of each item; the total is 100."""
+    """Points of each item; the total is 100. A starter that nobody wrote in earns none of them
+    unless it is accepted."""
 
     build: int = Field(0, ge=0, description="it compiles and keeps the contract")
     correct: int = Field(0, ge=0, description="right numbers, shared out over the cases")

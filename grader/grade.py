@@ -396,7 +396,9 @@ def _result(
 ) -> Result:
     files = (*handed_in.sources, *handed_in.headers) if handed_in else ()
     noted = _notes(assignment, handed_in, artefact)
-    scored = score(assignment, found, graded, noted)
+    names = [s.name for s in handed_in.sources if s.language == language] if handed_in else []
+    starters = [n for n in names if handed_in and advice.still_starter(n, handed_in.mentions)]
+    scored = score(assignment, found, graded, noted, untouched=bool(starters))
     if found is Verdict.ACCEPTED:
         next_step = advice.faster(scored)
     return Result(

@@ -45,11 +45,14 @@ def score(
     verdict: Verdict,
     cases: Sequence[CaseResult] = (),
     notes: Notes | None = None,
+    *,
+    untouched: bool = False,
 ) -> Score:
     """The score of a result with this verdict.
 
     `cases` are those that ran (none when the build failed). Null points for `grader_error` and
-    `not_gradable`: that is not the student's doing, and an earlier attempt is kept.
+    `not_gradable`: that is not the student's doing, and an earlier attempt is kept. A kernel that
+    is `untouched`, as the starter has it, earns nothing unless it is accepted.
     """
     rubric = {item: getattr(assignment.rubric, item) for item in RUBRIC_ITEMS}
     out_of = sum(rubric.values())
@@ -60,6 +63,8 @@ def score(
         Verdict.REFUSED: "nothing could be graded",
         Verdict.BUILD_FAILED: "it does not build",
     }.get(verdict)
+    if nothing is None and untouched and verdict is not Verdict.ACCEPTED:
+        nothing = "it is still the starter"
     if nothing is None:
         shares["build"] = Fraction(1), "it builds"
         by_case: tuple[Item, ...] = ("correct", "bounds", "sync")
@@ -96,8 +101,9 @@ def _steps(
         missed = next((step.why for case, step in lost if not case.hidden), None)
         missed = missed or ("missing in a hidden case" if lost else None)
         label = name.replace("_", " ")
-        why = f"{label}: {missed or nothing or 'in every case'}"
-        rows.append(("steps", out_of, (Fraction(done, total) if total else Fraction(0), why)))
+        why = f"{label}: {nothing or missed or 'in every case'}"
+        share = Fraction(done, total) if total and not nothing else Fraction(0)
+        rows.append(("steps", out_of, (share, why)))
     return rows
 
 

@@ -243,3 +243,14 @@ def test_a_kernel_in_another_language_that_does_not_count_is_mentioned(tmp_path)
     )
     result = in_process.submit("assignment3", work, small=True, language="metal")
     assert result.verdict.value == "build_failed" and not result.mentions
+
+
+@pytest.mark.parametrize("name", ["assignment5", "assignment9"])
+def test_a_starter_nobody_wrote_in_earns_nothing(grade: Grade, tmp_path: Path, name: str) -> None:
+    done = grade("submit", name, ROOT / "student_template" / name, "--language", "cuda-c",
+                 "--out", tmp_path)  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["score"]["points"] == 0
+    assert all("still the starter" in line["why"] for line in result["score"]["lines"])
+    assert "is still the starter: write" in result["next_step"]

@@ -145,6 +145,14 @@ def test_a_kernel_that_does_nothing_shows_nothing(course: Assignment) -> None:
     assert score(course, Verdict.WRONG_ANSWER, [half]).points == 50
 
 
+def test_what_nobody_worked_on_earns_nothing_unless_it_is_accepted(course: Assignment) -> None:
+    cases = [case("a"), case("b", Verdict.WRONG_ANSWER, mismatch=MISMATCH)]
+    found = score(course, Verdict.WRONG_ANSWER, cases, untouched=True)
+    assert found.points == 0 and {line.why for line in found.lines} == {"it is still the starter"}
+    kept = [case(), case("big")]  # an exercise may hand out what is right and ask for speed
+    assert score(course, Verdict.ACCEPTED, kept, untouched=True).points == 100
+
+
 def test_a_hidden_case_is_not_named(course: Assignment) -> None:
     bad = case("secret name", Verdict.WRONG_ANSWER, mismatch=MISMATCH, hidden=True)
     found = score(course, Verdict.WRONG_ANSWER, [bad])
