@@ -12,8 +12,9 @@ import pytest
 from grader import run_program
 from grader.errors import NotGradableError
 from grader.file_to_run import headers_beside
+from tests.programs.mended import MENDED, QUICK, QUICK_MENDED
 from tests.programs.running import needs_host, outcome
-from tests.programs.sources import HEAD, MENDED, PROGRAMS, QUICK, QUICK_MENDED
+from tests.programs.sources import HEAD, PROGRAMS
 
 pytestmark = needs_host
 
