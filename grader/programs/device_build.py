@@ -20,12 +20,12 @@ from pydantic import ValidationError
 from grader import __version__, cache, sandbox
 from grader.errors import InternalError, NotGradableError
 from grader.languages import Artefact, build_child, cuda_c
+from grader.languages.build_child import LIMITS
 from grader.languages.cuda_compilation import NOWHERE, RELOCATABLE, STATIC
 from grader.mangling import function_name
 from grader.result import Build, Diagnostic, Record
 
 KIND = "programs"
-LIMITS = sandbox.Limits(wall_seconds=300, cpu_seconds=60)
 _JOB = f"{__name__}:link_job"
 _DEVICE_WORDS = ("__global__", "__device__", "__constant__")
 _OPEN = re.compile(
