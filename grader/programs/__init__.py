@@ -16,7 +16,8 @@
     headers/        cuda_runtime.h and its kin, as the host compiler sees them
     graph_calls.py  capture and graphs, the device's side       texture_calls.py
     runtime/        host.c: every call becomes a message                       (the program itself)
-                    transfers.c  graphs.c: graphs and capture, the program's side
+                    ending.c: how it died, and where
+                    transfers.c  graphs.c  capture.c: graphs, the program's side
 
 docs/programs.md says what is served and what is not.
 """
